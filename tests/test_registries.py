@@ -330,7 +330,7 @@ def test_a_scorer_is_one_file(package: Copy, tmp_path: Path) -> None:
     (tmp_path / "tasks.json").write_text(json.dumps(tasks))
     done = package.run(tmp_path, "bench", "validate", "tasks.json")
     assert done.returncode == 1
-    assert "expectedOutput.value: expected by scorer starts_with, found nothing" in done.stdout + done.stderr
+    assert "expectedOutput.value: required by scorer starts_with, but missing" in done.stdout + done.stderr
     schema = json.loads(package.run(tmp_path, "schema", "benchmark").stdout)
     assert "starts_with" in str(schema)
 

@@ -1,4 +1,4 @@
-"""Where servers of skills are, what they are sent, and which addresses may be reached: the one connected to counts."""
+"""Addresses, headers and tokens of skill servers. Access is checked on the address that is connected to."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from skillgate.model.benchmark import Runnable
 
 _NAME = re.compile(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_.])?")
-_PLATFORM = "168.63.129.16"  # public by its number, and the host of a machine in Azure, its secrets included
-_SHOWN = 200  # characters of foreign text in a message
+_PLATFORM = "168.63.129.16"  # a public address, but on Azure the host with its secrets
+_SHOWN = 200  # characters of quoted text in a message
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _TOKEN = re.compile(r"[\x21-\x7e]+")
 _OURS = frozenset(
@@ -37,23 +37,23 @@ _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 
 class UnreachableError(Exception):
-    """A host has no address, or none that may be reached; the text says which."""
+    """A host has no address, or no allowed one; the message says which."""
 
     def __init__(self, reason: str, *, late: bool = False, refused: bool = False) -> None:
         super().__init__(reason)
-        self.late = late  # its address was not found in time
-        self.refused = refused  # it has addresses, and none of them may be reached
+        self.late = late  # the lookup timed out
+        self.refused = refused  # it has addresses, but none is allowed
 
 
 class Hosts(NamedTuple):
-    """What may be reached."""
+    """The hosts that skills may reach."""
 
-    allowed: frozenset[str] = frozenset()  # hosts and host:port that the user allowed
-    guarded: bool = False  # whether loopback needs to be allowed or served
-    served: frozenset[str] = frozenset()  # host:port of the benchmark's own server
+    allowed: frozenset[str] = frozenset()  # HOST and HOST:PORT allowed by the user
+    guarded: bool = False  # whether loopback must be allowed or served
+    served: frozenset[str] = frozenset()  # HOST:PORT of the benchmark's own server
 
     def problem(self, host: str, port: int, address: str) -> str:
-        """Return why an address of a host may not be connected to; ``""`` where it may."""
+        """Return why an address of a host is refused; ``""`` if it is allowed."""
         names = {host.lower().rstrip("."), address}
         if self.allowed & {*names, *(joined(name, port) for name in names)}:
             return ""
@@ -64,13 +64,13 @@ class Hosts(NamedTuple):
         elif not kind:
             return ""
         subject = address if address == host else f"{host} is {address}, which"
-        return f"{subject} is a {kind} address and is not connected to; say --allow-host {joined(host, port)}"
+        return f"{subject} is a {kind} address, which is not allowed; use --allow-host {joined(host, port)}"
 
     def addresses(self, host: str, port: int, timeout_s: float) -> tuple[str, ...]:
-        """Return the addresses of a host that may be connected to, in their order.
+        """Return the allowed addresses of a host, in resolver order.
 
         Raises:
-            UnreachableError: there is none.
+            UnreachableError: There is none.
         """
         refused = ""
         fine: list[str] = []
@@ -85,10 +85,10 @@ class Hosts(NamedTuple):
 
 
 def hosts_of(surroundings: Surroundings) -> Hosts:
-    """Return what skills may reach in a run."""
+    """Return the hosts that skills may reach in a run."""
     served = set()
     for value in surroundings.served.values():
-        with suppress(ValueError):  # it is something else
+        with suppress(ValueError):  # not a URL
             _, host, port = origin_of(value)
             if host:
                 served.add(joined(host, port))
@@ -96,16 +96,16 @@ def hosts_of(surroundings: Surroundings) -> Hosts:
 
 
 def allowed_of(words: Iterable[str]) -> frozenset[str]:
-    """Read hosts that the user allows, each ``HOST``, ``HOST:PORT``, an address, or ``[ADDRESS]:PORT``.
+    """Read the allowed hosts, each ``HOST``, ``HOST:PORT``, an address, or ``[ADDRESS]:PORT``.
 
     Raises:
-        UsageError: one of them is something else.
+        UsageError: One has another form.
     """
     return frozenset(_allowed_host(word.strip().lower()) for word in words)
 
 
 def joined(host: str, port: int) -> str:
-    """Write a host and its port as one."""
+    """Return ``HOST:PORT``, with brackets around an IPv6 address."""
     host = host.lower().rstrip(".")
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
@@ -133,7 +133,7 @@ def _is_address(text: str) -> bool:
 
 
 def _special(address: str) -> str:
-    """Return what kind of address it is, where it is not one of the public internet; ``""`` where it is."""
+    """Return the kind of an address that is not public; ``""`` for a public one."""
     ip = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(ip, ipaddress.IPv6Address):
         inner = ip.ipv4_mapped or ip.sixtofour
@@ -155,7 +155,7 @@ def _special(address: str) -> str:
 
 
 def _resolve(host: str, port: int, timeout_s: float) -> list[str]:
-    """Look a name up in a thread of its own, since nothing else ends a resolver that does not answer."""
+    """Resolve a name in a separate thread, since nothing else can abandon a resolver that hangs."""
     addresses: list[str] = []
     problem: list[str] = []
 
@@ -170,35 +170,35 @@ def _resolve(host: str, port: int, timeout_s: float) -> list[str]:
     thread.start()
     thread.join(max(0.0, timeout_s))
     if thread.is_alive():
-        raise UnreachableError(f"the address of {host} was not found in time", late=True)
+        raise UnreachableError(f"the lookup of {host} timed out", late=True)
     if problem:
         raise UnreachableError(problem[0])
     return list(dict.fromkeys(addresses))
 
 
 class Target(NamedTuple):
-    """A server."""
+    """A server and how to call it."""
 
     url: str
-    headers: Mapping[str, str]  # to send; the token may be among them
-    secrets: tuple[str, ...]  # that are in no message and no output
+    headers: Mapping[str, str]  # sent with each request; may contain the token
+    secrets: tuple[str, ...]  # never in a message or output
     hosts: Hosts
 
     def redacted(self, value: Any) -> Any:  # noqa: ANN401 - JSON
-        """Return JSON without the secrets, keys included."""
+        """Return JSON without the secrets, also in keys."""
         return without(value, self.secrets)
 
     def shown(self, text: str) -> str:
-        """Make foreign text fit for a message: without secrets, on one line, short."""
+        """Return text for a message: without secrets, on one line, shortened."""
         text = printable(str(self.redacted(text)).strip())
         return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
 def target_of(skill: Runnable, surroundings: Surroundings) -> Target:
-    """Return where a skill's server is; nothing is sent to it.
+    """Return a skill's server; nothing is sent to it.
 
     Raises:
-        UsageError: its address, a header or its token cannot be, or its address may not be reached.
+        UsageError: The address, a header or the token is not valid, or the address is not allowed.
     """
     hosts = hosts_of(surroundings)
     url = _allowed(skill, hosts)
@@ -212,10 +212,10 @@ def target_of(skill: Runnable, surroundings: Surroundings) -> Target:
 
 
 def check_target(skill: Runnable) -> None:
-    """Refuse what a skill's files say of its server if no run could use it.
+    """Check the server settings in a skill's files.
 
     Raises:
-        UsageError: its address, a header or what it says of its token cannot be.
+        UsageError: The address, a header or the token's variable is not valid.
     """
     _url(skill)
     _headers(skill)
@@ -227,28 +227,28 @@ def origin_of(url: str) -> tuple[str, str, int]:
     """Return scheme, host and port of an absolute URL.
 
     Raises:
-        ValueError: its port is none.
+        ValueError: The port is not valid.
     """
     parts = urlsplit(url)
     return parts.scheme, (parts.hostname or "").rstrip("."), parts.port or (443 if parts.scheme == "https" else 80)
 
 
 def redirected(url: str, location: str, start: str) -> tuple[str, bool]:
-    """Return where a redirect of ``url`` leads, and whether that is on the host, scheme and port of ``start``."""
+    """Return the target of a redirect, and whether it has the host, scheme and port of ``start``."""
     there, same = location, False
-    with suppress(ValueError):  # it is no address
+    with suppress(ValueError):  # not an address
         there = urljoin(url, location)
         same = origin_of(there) == origin_of(start)
     return there, same
 
 
 def is_retryable(status: int) -> bool:
-    """Return whether another try may fare better after a failure with this HTTP status."""
+    """Return whether a request that failed with this HTTP status is worth retrying."""
     return status in (408, 425, 429) or status >= 500
 
 
 def coding_of(headers: Mapping[str, str]) -> str:
-    """Return how the body of an answer is coded; ``identity`` where it is not."""
+    """Return the Content-Encoding of a response, ``identity`` by default."""
     return headers.get("content-encoding", "identity").strip().lower()
 
 
@@ -257,7 +257,7 @@ def _allowed(skill: Runnable, hosts: Hosts) -> str:
     _, host, port = origin_of(url)
     try:
         address = str(ipaddress.ip_address(host))
-    except ValueError:  # a name, which is looked up when it is connected to
+    except ValueError:  # a name, checked when it is connected to
         return url
     if problem := hosts.problem(host, port, address):
         raise UsageError(f"{skill.shown}: entrypoint: {problem}")
@@ -268,18 +268,18 @@ def _url(skill: Runnable) -> str:
     base, where = skill.config.base_url, f"{skill.shown}: entrypoint"
     url = skill.spec.entrypoint.strip()
     if re.search(r"[\x00-\x20\x7f]", url):
-        raise UsageError(f"{where}: {url[:80]!r} holds a blank or a control character")
+        raise UsageError(f"{where}: {url[:80]!r} contains a space or a control character")
     try:
         url = urljoin(base, url) if base else url
         scheme, host, _ = origin_of(url)
         has_user = urlsplit(url).username is not None
     except ValueError as error:
-        raise UsageError(f"{where}: {url[:80]!r} is no address: {error}") from None
+        raise UsageError(f"{where}: {url[:80]!r} is not a valid address: {error}") from None
     if scheme not in ("http", "https") or not host:
-        hint = "" if base else "; or put baseUrl into adapter.config.json"
-        raise UsageError(f"{where}: expected an address that begins with http:// or https://, found {url[:80]!r}{hint}")
+        hint = "" if base else "; or set baseUrl in adapter.config.json"
+        raise UsageError(f"{where}: expected an http:// or https:// address, found {url[:80]!r}{hint}")
     if has_user:
-        raise UsageError(f"{where}: the address holds a user or password; use authType and authTokenEnvKey")
+        raise UsageError(f"{where}: the address contains a user or password; use authType and authTokenEnvKey")
     return url.partition("#")[0]
 
 
@@ -287,11 +287,11 @@ def _headers(skill: Runnable) -> Mapping[str, str]:
     where = f"{skill.shown}: headers"
     for name, value in skill.config.headers.items():
         if not _HEADER.fullmatch(name):
-            raise UsageError(f"{where}: {name[:80]!r} is no name of a header")
+            raise UsageError(f"{where}: {name[:80]!r} is not a header name")
         if name.lower() in _OURS:
-            raise UsageError(f"{where}: {name} is not set here; a token goes through authType and authTokenEnvKey")
+            raise UsageError(f"{where}: {name} cannot be set here; for a token use authType and authTokenEnvKey")
         if not value.isascii() or not value.isprintable():
-            raise UsageError(f"{where}: {name}: expected printable ASCII in one line")
+            raise UsageError(f"{where}: {name}: expected printable ASCII on one line")
     return skill.config.headers
 
 
@@ -300,11 +300,11 @@ def _token_name(skill: Runnable) -> str | None:
     where = f"{skill.shown}: authTokenEnvKey"
     if kind is AuthType.NONE:
         if name is not None:
-            words = "is sent nowhere; set authType to bearer or api-key, or leave it out"
+            words = "is not used; set authType to bearer or api-key, or remove it"
             raise UsageError(f"{where}: {name[:80]} {words}")
         return None
     if name is None:
-        raise UsageError(f"{where}: expected the variable that holds the token of authType {kind.value}, found nothing")
+        raise UsageError(f"{where}: authType {kind.value} needs the name of the variable with the token")
     return name
 
 
@@ -315,5 +315,5 @@ def _token(skill: Runnable, surroundings: Surroundings) -> str:
     where = f"{skill.shown}: authTokenEnvKey"
     token = passed(name, surroundings.environ, surroundings.allow_env, where=where).strip()
     if not _TOKEN.fullmatch(token):
-        raise UsageError(f"{where}: {name[:80]} holds a character that no header can carry")
+        raise UsageError(f"{where}: {name[:80]} contains a character that is not allowed in a header")
     return token

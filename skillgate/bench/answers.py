@@ -1,4 +1,4 @@
-"""Read what a skill answered: the JSON-RPC reply, the part that is scored, its text; without values of secrets."""
+"""Read a skill's answer: the JSON-RPC reply, the part to score, its text. Secrets are masked."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 WRAPPERS = ("result", "output", "answer")
 MASK = "[redacted]"
-LIMIT = 16_384  # bytes of an answer, written as JSON, that a report holds
-_SHORTEST = 4  # characters of a secret: what is shorter stands in texts by chance
-_MOST_TOKENS = 10**15  # more is no count, and more than a database keeps
+LIMIT = 16_384  # bytes of an answer in a report, as JSON
+_SHORTEST = 4  # characters of a secret; shorter values occur in text by chance
+_MOST_TOKENS = 10**15  # larger values are invalid, and do not fit a database
 _BLOCK = re.compile(r"^ {0,3}```[ \t]*([\w-]*)[ \t]*\n(.*?)^ {0,3}```[ \t]*$", re.MULTILINE | re.DOTALL)
 
 
 class MissingPartError(LookupError):
-    """An answer has nothing at the pointer."""
+    """The answer has no value at the pointer."""
 
 
 class _NotFiniteError(ValueError):
@@ -34,10 +34,10 @@ class _NotFiniteError(ValueError):
 
 
 def part(output: Any, evaluator: Evaluator) -> Any:  # noqa: ANN401 - JSON
-    """Return what is scored: what the evaluator's path leads to; else an object's only value, if its key is a wrapper.
+    """Return the value to score: at the evaluator's path; without a path, the only value of a wrapper object.
 
     Raises:
-        MissingPartError: the path leads nowhere.
+        MissingPartError: There is no value at the path.
     """
     if evaluator.path is not None:
         return at(output, evaluator.path)
@@ -48,10 +48,10 @@ def part(output: Any, evaluator: Evaluator) -> Any:  # noqa: ANN401 - JSON
 
 
 def at(value: Any, pointer: str) -> Any:  # noqa: ANN401 - JSON
-    """Return the part of a value that a JSON pointer (RFC 6901) leads to.
+    """Return the value at a JSON pointer (RFC 6901).
 
     Raises:
-        MissingPartError: there is none.
+        MissingPartError: There is none.
     """
     for step in steps_of(pointer):
         if isinstance(value, dict) and step in value:
@@ -64,7 +64,7 @@ def at(value: Any, pointer: str) -> Any:  # noqa: ANN401 - JSON
 
 
 def steps_of(pointer: str) -> list[str]:
-    """Split a pointer; raise ValueError if it is none."""
+    """Split a JSON pointer into its steps; raise ValueError if it is not one."""
     if not pointer:
         return []
     if not pointer.startswith("/"):
@@ -87,7 +87,7 @@ def scalar_text(value: Any) -> str | None:  # noqa: ANN401 - JSON
 
 
 def searched(value: Any, scope: str) -> str:  # noqa: ANN401 - JSON
-    """Return the text that is searched: the scalars of a value, a line each; in scope ``json`` the value as JSON."""
+    """Return the text to search: a value's scalars, one per line; in scope ``json`` the value as JSON."""
     if scope == "json":
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return "\n".join(_leaves(value))
@@ -104,13 +104,13 @@ def _leaves(value: Any) -> Iterator[str]:  # noqa: ANN401 - JSON
 
 
 def folded(text: str, *, case_sensitive: bool, normalize: bool) -> str:
-    """Return the form in which a text is compared."""
+    """Return text normalized for comparison."""
     text = unicodedata.normalize("NFC", text) if normalize else text
     return text if case_sensitive else text.casefold()
 
 
 def shown(value: Any) -> str:  # noqa: ANN401 - JSON
-    """Return a value's short form for a reason, as JSON."""
+    """Return a value as short JSON, for a reason."""
     return _short(json.dumps(value, ensure_ascii=False, default=str), 120)
 
 
@@ -123,8 +123,8 @@ def read_answer(text: str) -> Any:  # noqa: ANN401 - JSON
     """Read a model's last message.
 
     Returns:
-        The JSON value that the whole text is; else that of its only code block, where that is marked as JSON or not at
-        all and is JSON; else the text, without white space around it.
+        The JSON value of the whole text; else of its only code block, if unmarked or marked as JSON; else the
+        stripped text.
     """
     text = text.strip()
     blocks = _BLOCK.findall(text)
@@ -140,7 +140,7 @@ def read_answer(text: str) -> Any:  # noqa: ANN401 - JSON
 
 
 def strict_json(text: str) -> Any:  # noqa: ANN401 - JSON
-    """Parse JSON; raise ValueError for what is none, NaN and infinities included."""
+    """Parse JSON; raise ValueError if it is not valid, also for NaN and infinities."""
     return json.loads(text, parse_constant=_refuse)
 
 
@@ -149,7 +149,7 @@ def _refuse(word: str) -> Any:  # noqa: ANN401 - JSON
 
 
 def redacted(reply: Reply, secrets: Sequence[str]) -> Reply:
-    """Return a reply without the secrets, in output and error: a server may give back what it was sent."""
+    """Return a reply with masked secrets: a server may echo what it was sent."""
     hidden = [secret for secret in secrets if len(secret) >= _SHORTEST]
     if not hidden:
         return reply
@@ -157,7 +157,7 @@ def redacted(reply: Reply, secrets: Sequence[str]) -> Reply:
 
 
 def without(value: Any, secrets: Sequence[str]) -> Any:  # noqa: ANN401 - JSON
-    """Return JSON without the secrets, in its keys too."""
+    """Return JSON with masked secrets, also in keys."""
     if isinstance(value, str):
         for secret in secrets:
             value = value.replace(secret, MASK)
@@ -170,15 +170,15 @@ def without(value: Any, secrets: Sequence[str]) -> Any:  # noqa: ANN401 - JSON
 
 
 def read_reply(stdout: bytes, number: int = 1, *, exactly: bool = False) -> Reply:
-    """Read the one JSON-RPC reply to a request in what a program wrote, or say precisely why there is none.
+    """Read the JSON-RPC reply to a request from a program's output, or explain why there is none.
 
-    Lines of any other kind may stand before and after it; a reply over several lines counts where it is all there is.
+    Other lines may come before and after the reply. A reply may span several lines if there is nothing else.
     Two replies to one request are an error, since either may be forged.
 
     Args:
-        stdout: what the program wrote.
-        number: the request's id.
-        exactly: whether the reply must have that id; else it may also be null or left out.
+        stdout: The program's output.
+        number: The request's id.
+        exactly: Whether the reply must have that id; otherwise the id may be null or missing.
     """
     try:
         text = stdout.decode("utf-8")
@@ -201,7 +201,7 @@ def read_reply(stdout: bytes, number: int = 1, *, exactly: bool = False) -> Repl
 
 
 def _is_reply(message: dict[str, Any], number: int, *, exactly: bool) -> bool:
-    """Whether a message is a reply to a request, be it a broken one."""
+    """Whether a message is a reply to the request, even a malformed one."""
     return ("result" in message or "error" in message) and _has_id(message, number, exactly=exactly)
 
 
@@ -211,21 +211,21 @@ def _has_id(message: dict[str, Any], number: int, *, exactly: bool) -> bool:
 
 
 def _message(line: str) -> tuple[dict[str, Any] | None, str]:
-    """Return the JSON-RPC message that a line is, or why it is none; ``""`` where it does not look like one."""
+    """Return a line's JSON-RPC message, or why it is invalid; ``""`` if it does not look like one."""
     line = line.strip()
     if not (line.startswith("{") and line.endswith("}")):
         return None, ""
     try:
         data = strict_json(line)
     except _NotFiniteError as error:
-        return None, f"its reply holds {error}, which JSON does not have"
+        return None, f"its reply contains {error}, which is not valid JSON"
     except json.JSONDecodeError:
         return None, ""
     except RecursionError:
         return None, "its reply is nested too deeply"
-    except ValueError:  # of the interpreter, about the digits of a whole number
-        return None, "its reply holds a number with too many digits"
-    return (data, "") if "jsonrpc" in data else (None, "its output is JSON and no JSON-RPC reply: jsonrpc is missing")
+    except ValueError:  # the interpreter's limit on the digits of an integer
+        return None, "its reply contains a number with too many digits"
+    return (data, "") if "jsonrpc" in data else (None, "its output is JSON but no JSON-RPC reply: jsonrpc is missing")
 
 
 def _reply_of(data: dict[str, Any], number: int, *, exactly: bool) -> Reply:
@@ -250,7 +250,7 @@ def _rpc_error(error: Any) -> Reply:  # noqa: ANN401 - JSON
 
 
 def _usage(data: Any) -> BenchUsage | None:  # noqa: ANN401 - JSON
-    """Read the tokens of a reply; what is no count is taken for 0."""
+    """Read the token counts of a reply; invalid counts are 0."""
     if not isinstance(data, dict):
         return None
     counts = [data.get(name) for name in ("input_tokens", "output_tokens", "total_tokens")]
@@ -273,7 +273,7 @@ def _quoted(value: Any) -> str:  # noqa: ANN401 - JSON
 
 
 def bounded_output(value: Any) -> Output:  # noqa: ANN401 - any JSON
-    """Return an answer as a report holds it: all of a small one, else its beginning, its size and its digest."""
+    """Return an answer for a report: a small one complete, a large one as its beginning, size and digest."""
     data = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
     if len(data) <= LIMIT:
         return Output(value=value, size_bytes=len(data))

@@ -61,33 +61,33 @@ if TYPE_CHECKING:
     Mapped = Callable[[Mapping[str, Any], int], dict[str, Any]]
 
 NULL, ECHO, CONSTANT = "null", "echo", "constant"
-SELF_CHECK = "selfCheck"  # of a benchmark's metadata: how many tasks each probe may pass by the benchmark's design
+SELF_CHECK = "selfCheck"  # metadata key: how many tasks each probe may pass by design
 LIKES = ("gaia-v1", "toolbench-lite")
-_MOST_CONSTANTS = 200  # that are tried
+_MOST_CONSTANTS = 200
 _MOST_LINE = 5_000_000  # bytes
 _FIELDS = ("id", "input", "expected", "tags", "description")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]{1,300}|[0-9]{1,3}(?:,[0-9]{3}){1,90})(?:\.[0-9]{1,300})?")
 
 
 class Checked(NamedTuple):
-    """One file: what it is taken for, and what is wrong with it."""
+    """A checked file, its kind and its problems."""
 
     path: str
-    kind: str | None  # skill, adapter, benchmark or tasks; None for a file that is none of them
+    kind: str | None  # skill, adapter, benchmark or tasks; None for any other file
     problems: tuple[str, ...]
-    unchecked: int = 0  # JSON Schemas in it that were not looked at, since the package for them is not installed
-    notices: tuple[str, ...] = ()  # keys that are probably misspelt, formats that cannot be checked
-    not_started: str = ""  # why this machine cannot start the skill's program although it exists
+    unchecked: int = 0  # JSON Schemas not checked because jsonschema is not installed
+    notices: tuple[str, ...] = ()  # probably misspelt keys, formats that cannot be checked
+    not_started: str = ""  # why the skill's program, which exists, cannot be started here
 
 
 def find_files(paths: Sequence[str], *, cwd: str) -> tuple[str, ...]:
-    """List the files that paths mean: one that is named, or all of their kinds below a directory.
+    """List the named files, and below named directories all files of known kinds.
 
-    Those are skill.json, adapter.config.json, benchmark.json, files whose name ends in ``.eval.json``, and every other
-    JSON file of a directory called benchmarks.
+    These are skill.json, adapter.config.json, benchmark.json, ``*.eval.json``, and every JSON file in a directory
+    named benchmarks.
 
     Raises:
-        UsageError: a path does not exist.
+        UsageError: A path does not exist.
     """
     found: dict[str, str] = {}
     for path in paths:
@@ -112,7 +112,7 @@ def _files_below(place: str) -> Iterator[str]:
 
 
 def check_file(shown: str, *, cwd: str) -> Checked:
-    """Check one file, by its name and by what it holds, with the checks that a run begins with."""
+    """Check one file, by its name and content, with the checks that a run starts with."""
     place = os.path.abspath(os.path.join(cwd, shown))
     name = os.path.basename(place)
     kind: str | None = None
@@ -129,7 +129,7 @@ def check_file(shown: str, *, cwd: str) -> Checked:
             return _check_tasks(read_tasks(place, shown), shown, kind)
     except UsageError as error:
         return Checked(shown, kind, tuple(str(error).splitlines()))
-    words = f"{shown}: is no skill.json, no adapter.config.json and no benchmark: it has no tasks"
+    words = f"{shown}: not a skill.json, adapter.config.json or benchmark: it has no tasks"
     return Checked(shown, None, (words,))
 
 
@@ -150,7 +150,7 @@ def _check_skill(place: str, shown: str) -> Checked:
     except ModuleNotFoundError:
         return Checked(shown, "skill", (), len(found), misspelt)
     problems = {key: problem for key, schema in found.items() if (problem := schema_problem(schema))}
-    # Nothing is validated with these schemas, so a format that cannot be checked lets nothing pass: it is a notice.
+    # No answer is validated with these schemas, so a format that cannot be checked is only a notice.
     formats = {key: format_problem(schema) for key, schema in found.items() if key not in problems}
     notices = (f"{shown}: {key}: {problem}" for key, problem in formats.items() if problem)
     lines = tuple(f"{shown}: {key}: {problem}" for key, problem in problems.items())
@@ -158,13 +158,13 @@ def _check_skill(place: str, shown: str) -> Checked:
 
 
 def _check_tasks(loaded: Loaded, shown: str, kind: str) -> Checked:
-    """Check that every task can be scored, by what makes its scorer ready in a run; nothing is started."""
+    """Check that every task can be scored, by preparing its scorer; nothing is started."""
     surroundings = alone()
     problems: list[str] = []
     unchecked = 0
     for index, task in enumerate(loaded.benchmark.tasks):
         scorer = scorer_of(task, None)
-        if scorer is None:  # as --evaluator says
+        if scorer is None:  # --evaluator decides
             continue
         package = SCORERS.text(scorer, "PACKAGE")
         if package and find_spec(package) is None:
@@ -172,7 +172,7 @@ def _check_tasks(loaded: Loaded, shown: str, kind: str) -> Checked:
             continue
         try:
             prepare_scorer(task, rules_of(task, scorer, loaded.folder), surroundings)
-        except UsageError:  # a program scores, and none may be started
+        except UsageError:  # a scorer that is a program cannot be prepared here
             if not SCORERS.flag(scorer, "STARTS_PROGRAM"):
                 raise
         except ValueError as error:
@@ -181,33 +181,33 @@ def _check_tasks(loaded: Loaded, shown: str, kind: str) -> Checked:
 
 
 class Probe(NamedTuple):
-    """What one way of doing nothing passes."""
+    """The tasks that one do-nothing skill passes."""
 
-    name: str  # null, echo (its input, or one value of it) or constant (one answer to everything)
-    passed: tuple[str, ...]  # the ids of tasks, in order
-    allowed: int  # how many it may, as the benchmark says of itself; 0 where it says nothing
-    answer: Any = None  # of constant: the answer that passes most
+    name: str  # null, echo (the input or one of its values) or constant (always the same answer)
+    passed: tuple[str, ...]  # task ids, in order
+    allowed: int  # how many it may pass, from the benchmark's metadata; default 0
+    answer: Any = None  # constant: the answer that passes most tasks
 
     @property
     def is_fine(self) -> bool:
-        """Whether it passes no more than it may."""
+        """Whether it passes no more tasks than allowed."""
         return len(self.passed) <= self.allowed
 
 
 class Probed(NamedTuple):
-    """What a benchmark lets pass."""
+    """The probes of a benchmark."""
 
-    benchmark: str  # its id
+    benchmark: str  # id
     probes: tuple[Probe, ...]
-    checked: int  # how many tasks were
-    left_out: tuple[str, ...]  # the ids of tasks that only a model or a program can score
+    checked: int  # number of tasks
+    left_out: tuple[str, ...]  # ids of tasks that only a model or a program can score
 
 
 def probe_benchmark(word: str, benchmarks_dir: str | None, session: Console) -> Probed:
-    """Try answers that know nothing on one benchmark, by its id or its file; nothing is started, no model used.
+    """Try do-nothing answers on a benchmark, given by id or file. Nothing is started, no model is asked.
 
     Raises:
-        UsageError: there is no such benchmark, or it is not valid.
+        UsageError: There is no such benchmark, or it is not valid.
     """
     loaded, notices = find_benchmark(word, benchmarks_dir, cwd=session.cwd)
     for notice in notices:
@@ -221,13 +221,13 @@ def probe_benchmark(word: str, benchmarks_dir: str | None, session: Console) -> 
     tasks = tuple(task for task in loaded.benchmark.tasks if task.id not in left_out)
     benchmark = replace(loaded.benchmark, tasks=tasks)
     if left_out:
-        session.note(f"{benchmark.id}: not checked, since a model or a program scores: {', '.join(left_out)}")
+        session.note(f"{benchmark.id}: not checked, because a model or a program scores them: {', '.join(left_out)}")
     scorers = scorers_of(replace(loaded, benchmark=benchmark), rules, alone())
     return Probed(benchmark.id, _probes(benchmark, scorers), len(tasks), left_out)
 
 
 def _probes(benchmark: Benchmark, scorers: Mapping[str, Scorer]) -> tuple[Probe, ...]:
-    """Try what knows nothing; what cannot be scored is not passed. ``scorers`` are by the task's id."""
+    """Run the probes; an answer that cannot be scored does not pass. ``scorers`` is keyed by task id."""
     design = benchmark.metadata.get(SELF_CHECK)
     counts = design if isinstance(design, dict) else {}
     allowed = {name: count for name, count in counts.items() if isinstance(count, int)}
@@ -263,7 +263,7 @@ def _echoes(task: Task) -> list[Any]:
 
 
 def _constants(benchmark: Benchmark) -> list[Any]:
-    """Return the answers that a skill might always give: every one that is expected somewhere, and the usual ones."""
+    """Return candidates for a constant answer: every expected value, and common ones."""
     values: list[Any] = [True, False, "true", "", 0, 1, [], {}]
     for task in benchmark.tasks:
         values += [] if task.expected_output.value is ABSENT else [task.expected_output.value]
@@ -275,71 +275,73 @@ def _constants(benchmark: Benchmark) -> list[Any]:
 
 
 class ImportRequest(NamedTuple):
-    """Which lines of JSON become which benchmark; exactly one of ``like`` and ``fields`` is set."""
+    """Which JSON lines to import as which benchmark; exactly one of ``like`` and ``fields`` is set."""
 
-    file: str  # of the lines
-    output: str  # the benchmark's file
-    like: str | None  # the data set that the lines are of
-    fields: str | None  # which are input, expected, id, tags, description, as input=FIELD,expected=FIELD
-    attachments: str | None  # where the files are that tasks name
-    id: str | None  # the benchmark's; None for the data set's, or the file's name
-    version: str  # the benchmark's
-    force: bool  # whether a file that is there is overwritten
+    file: str  # with JSON lines
+    output: str  # benchmark file to write
+    like: str | None  # the published data set of the lines
+    fields: str | None  # fields for input, expected, id, tags, description, as input=FIELD,expected=FIELD
+    attachments: str | None  # directory of files named in tasks
+    id: str | None  # of the benchmark; None: from the data set or the file name
+    version: str  # of the benchmark
+    force: bool  # whether to overwrite an existing file
 
 
 class Imported(NamedTuple):
-    """What came of a file of lines."""
+    """The result of an import."""
 
-    data: dict[str, Any]  # the benchmark, as its file has it
-    tasks: int  # how many it has
-    bad: tuple[str, ...]  # a line for each line that could not be mapped, with its number
-    left_out: tuple[str, ...]  # a line for each that was left out on purpose, such as one that needs a file
+    data: dict[str, Any]  # content of the benchmark file
+    tasks: int  # number of tasks
+    bad: tuple[str, ...]  # one message per invalid line, with its number
+    left_out: tuple[str, ...]  # one message per line left out on purpose, such as one that needs a file
 
 
 class LineError(Exception):
-    """A line is no task of its kind; the message says why."""
+    """A line is not a valid task; the message says why."""
 
 
 class LeftOutError(Exception):
-    """A line is well formed and makes no task; the message says why."""
+    """A line is valid but left out; the message says why."""
 
 
 def import_lines(request: ImportRequest, session: Console) -> Imported:
-    """Read the lines, one's own copy of a published data set or by a map of their fields, and write the benchmark.
+    """Read lines of a published data set, or with mapped fields, and write them as a benchmark.
 
     Raises:
-        UsageError: an option does not fit, the file cannot be read, no line of it is a task, or the benchmark cannot
-            be written.
+        UsageError: An option is not valid, the file cannot be read, no line is a task, or the benchmark cannot be
+            written.
     """
     if (request.like is None) == (request.fields is None):
         raise UsageError(f"bench import needs --like ({', '.join(LIKES)}) or --map input=FIELD,expected=FIELD")
     cwd = session.cwd
     source, target = os.path.join(cwd, request.file), os.path.join(cwd, request.output)
     if os.path.lexists(target) and not request.force:
-        raise UsageError(f"{request.output} is there already; --force overwrites it")
+        raise UsageError(f"{request.output} already exists; use --force to overwrite it")
     if os.path.exists(target) and os.path.realpath(target) == os.path.realpath(source):
-        raise UsageError(f"{request.output} is the file that is read")
+        raise UsageError(f"{request.output} is also the input file")
     attachments = None if request.attachments is None else os.path.join(cwd, request.attachments)
     if attachments is not None and not os.path.isdir(attachments):
         raise UsageError(f"--attachments {request.attachments}: there is no such directory")
     if not os.path.isfile(source):
-        raise UsageError(f"{request.file} is no file" if os.path.lexists(source) else f"{request.file} does not exist")
+        raise UsageError(
+            f"{request.file} is not a file" if os.path.lexists(source) else f"{request.file} does not exist"
+        )
     try:
         with open(source, "rb") as lines:
             found = _imported(lines, request, _mapping(request, attachments))
     except OSError as error:
         raise UsageError(f"{request.file} cannot be read: {error.strerror}") from error
-    # Half of a character becomes the escape that JSON has for it.
+    # A lone surrogate is written as a JSON escape.
     data = (json.dumps(found.data, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
     if len(data) > MAX_BYTES:
         raise UsageError(f"the benchmark would be larger than {MAX_BYTES:,} bytes; import its lines in parts")
-    home = os.path.join(cwd, "benchmarks")  # where they are looked for
+    home = os.path.join(cwd, "benchmarks")  # where benchmarks are searched
     write(request.output, data, cwd=cwd, parents=os.path.normpath(os.path.join(target, os.pardir)) == home)
     return found
 
 
 def _mapping(request: ImportRequest, attachments: str | None) -> Mapped:
-    """Return what makes a task of a line and its number; raise UsageError for a map of fields that is none."""
+    """Return the function from a line and its number to a task; raise UsageError if --map is not valid."""
     if request.like == "gaia-v1":
         return lambda row, _: _gaia(row, attachments)
     if request.fields is None:
@@ -350,10 +352,10 @@ def _mapping(request: ImportRequest, attachments: str | None) -> Mapped:
         if not equals or not field or key not in _FIELDS:
             raise UsageError(f"--map: expected {', '.join(f'{name}=FIELD' for name in _FIELDS)}; found {part!r}")
         if key in names:
-            raise UsageError(f"--map: {key} stands twice")
+            raise UsageError(f"--map: {key} is given twice")
         names[key] = field
     if missing := [key for key in ("input", "expected") if key not in names]:
-        raise UsageError(f"--map: {' and '.join(missing)} must be there, as in input=question,expected=answer")
+        raise UsageError(f"--map: {' and '.join(missing)} missing; expected input=FIELD,expected=FIELD")
     return lambda row, number: _by_fields(row, number, names)
 
 
@@ -375,7 +377,7 @@ def _imported(lines: Iterable[bytes], request: ImportRequest, mapped: Mapped) ->
             bad += str(error).splitlines()
         else:
             if task["id"] in tasks:
-                bad.append(f"{shown}:{number}: the id {task['id'][:80]!r} was there before")
+                bad.append(f"{shown}:{number}: duplicate id {task['id'][:80]!r}")
             tasks.setdefault(task["id"], task)
     name = shown.replace("\\", "/").rpartition("/")[2]
     plain = re.sub(r"[^a-z0-9_.-]+", "-", name.partition(".")[0].lower()).strip("-._") or "imported"
@@ -389,27 +391,27 @@ def _imported(lines: Iterable[bytes], request: ImportRequest, mapped: Mapped) ->
     metadata |= {"importedFrom": name, "sha256": digest.hexdigest()}
     data |= {"scoringMethod": "mean", "metadata": metadata, "tasks": [*tasks.values()]}
     if not tasks:
-        refuse([*shortened(bad), *shortened(left_out), "no line is a task: nothing was written"])
+        refuse([*shortened(bad), *shortened(left_out), "no line is a valid task: nothing was written"])
     refuse(check_benchmark(decode(Benchmark, data)))
     return Imported(data, len(tasks), tuple(bad), tuple(left_out))
 
 
 def _task(line: bytes, where: str, mapped: Mapped, number: int) -> dict[str, Any]:
-    """Map one line, and check the task as every task is; raise UsageError naming the line, or LeftOutError."""
+    """Map one line and check its task; raise UsageError with the line's number, or LeftOutError."""
     if len(line) > _MOST_LINE:
-        raise UsageError(f"{where}: is longer than {_MOST_LINE:,} bytes")
+        raise UsageError(f"{where}: longer than {_MOST_LINE:,} bytes")
     try:
         row = parse_json(line.strip(), where)
     except UsageError as error:
         raise UsageError(str(error).replace(f"{where}:1:", f"{where}:")) from None
     if not isinstance(row, dict):
-        raise UsageError(f"{where}: expected an object of JSON on each line")
+        raise UsageError(f"{where}: expected one JSON object per line")
     try:
         task = mapped(row, number)
         json.dumps(task, allow_nan=False)
         problems = list(check_task(decode(Task, task)))
-    except (OverflowError, RecursionError, ValueError):  # 1e999, or nested as deep as can still be read
-        raise UsageError(f"{where}: it cannot be written as JSON again") from None
+    except (OverflowError, RecursionError, ValueError):  # 1e999, or nested almost too deeply
+        raise UsageError(f"{where}: not representable as JSON (a number is too large, or nested too deeply)") from None
     except LineError as error:
         raise UsageError(f"{where}: {error}") from None
     except CodecError as error:
@@ -419,7 +421,7 @@ def _task(line: bytes, where: str, mapped: Mapped, number: int) -> dict[str, Any
 
 
 def _by_fields(row: Mapping[str, Any], number: int, names: Mapping[str, str]) -> dict[str, Any]:
-    """Map a line by the names of its fields; an input that is no object becomes ``{"input": …}``."""
+    """Map a line by field names; an input that is not an object becomes ``{"input": …}``."""
     data = _field(row, names["input"])
     task: dict[str, Any] = {
         "id": _identifier(row, names["id"]) if "id" in names else f"line-{number}",
@@ -435,13 +437,13 @@ def _by_fields(row: Mapping[str, Any], number: int, names: Mapping[str, str]) ->
 
 
 def _gaia(row: Mapping[str, Any], attachments: str | None) -> dict[str, Any]:
-    """Map a line of GAIA; a number is compared as a number, any other answer as a text whatever its case."""
+    """Map a line of GAIA; numbers are compared as numbers, other answers as case-insensitive text."""
     answer = _field(row, "Final answer")
     if not isinstance(answer, str | int | float) or isinstance(answer, bool):
-        raise LineError("'Final answer': expected a text")
+        raise LineError("'Final answer': expected a string or a number")
     text = str(answer).strip()
     if text in ("", "?"):
-        raise LeftOutError("has no answer: that of the test split is not published")
+        raise LeftOutError("has no answer (answers of the test split are not published)")
     task: dict[str, Any] = {
         "id": _identifier(row, "task_id"),
         "inputData": {"question": _text(row, "Question")},
@@ -460,29 +462,29 @@ def _gaia(row: Mapping[str, Any], attachments: str | None) -> dict[str, Any]:
 
 def _attached(name: str, attachments: str | None) -> str:
     if attachments is None:
-        raise LeftOutError(f"needs the file {name[:120]!r}; --attachments DIR says where it is")
+        raise LeftOutError(f"needs the file {name[:120]!r}; pass its directory with --attachments DIR")
     path = os.path.join(attachments, name)
-    if not os.path.isfile(path):  # also where no file can have such a name
-        raise LeftOutError(f"needs the file {name[:120]!r}, which is not in the directory of attachments")
+    if not os.path.isfile(path):  # also for names that no file can have
+        raise LeftOutError(f"needs the file {name[:120]!r}, which is not in the attachments directory")
     path = os.path.realpath(path)
     if not path.startswith(os.path.join(os.path.realpath(attachments), "")):
-        raise LineError(f"'file_name': {name[:120]!r} leads out of the directory of attachments")
+        raise LineError(f"'file_name': {name[:120]!r} is outside the attachments directory")
     return path
 
 
 def _toolbench(row: Mapping[str, Any], number: int) -> dict[str, Any]:
-    """Map a line of ToolBench's kind: ``query``, the tools, and what is expected.
+    """Map a line in the style of ToolBench: ``query``, the tools, and the expectation.
 
-    Tools are ``api_list``, ``tools`` or ``apis``, and are passed on as they are. What is expected is the first of:
-    ``answer`` (a value to equal), ``criteria`` (for a judge), ``relevant APIs`` (one pair of tool and API).
+    Tools are ``api_list``, ``tools`` or ``apis``, unchanged. The expectation is the first of: ``answer`` (an equal
+    value), ``criteria`` (for a judge), ``relevant APIs`` (one pair of tool and API).
 
     Raises:
-        LineError: a field is not there or of another kind.
-        LeftOutError: it needs more than one call.
+        LineError: A field is missing or has the wrong type.
+        LeftOutError: The task needs more than one call.
     """
     tools = next((row[key] for key in ("api_list", "tools", "apis") if row.get(key)), None)
     if not isinstance(tools, list):
-        raise LineError("expected a list 'api_list', 'tools' or 'apis'")
+        raise LineError("expected a list in 'api_list', 'tools' or 'apis'")
     key = next((key for key in ("query_id", "id", "task_id") if row.get(key) is not None), None)
     return {
         "id": f"query-{number}" if key is None else _identifier(row, key),
@@ -501,7 +503,7 @@ def _expected(row: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(pairs, list) or not pairs:
         raise LineError("expected 'answer', 'criteria' or 'relevant APIs'")
     if len(pairs) > 1:
-        raise LeftOutError(f"needs {len(pairs)} calls in turn, and an answer is one")
+        raise LeftOutError(f"needs {len(pairs)} calls, but an answer is a single call")
     match pairs[0]:
         case [str() as tool, str() as api]:
             return {"type": "exact", "value": {"tool": tool, "api": api}}
@@ -511,40 +513,40 @@ def _expected(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _field(row: Mapping[str, Any], key: str) -> Any:  # noqa: ANN401 - JSON
     if key not in row:
-        raise LineError(f"{key!r} is missing; there are: {', '.join(map(str, list(row)[:12]))}"[:400])
+        raise LineError(f"{key!r} is missing; found: {', '.join(map(str, list(row)[:12]))}"[:400])
     return row[key]
 
 
 def _text(row: Mapping[str, Any], key: str) -> str:
     value = _field(row, key)
     if not isinstance(value, str) or not value.strip():
-        raise LineError(f"{key!r}: expected a text that is not empty")
+        raise LineError(f"{key!r}: expected a non-empty string")
     return value
 
 
 def _identifier(row: Mapping[str, Any], key: str) -> str:
     value = _field(row, key)
     if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
-        raise LineError(f"{key!r}: expected a text or a whole number")
+        raise LineError(f"{key!r}: expected a string or an integer")
     return str(value).strip()
 
 
 def validate(paths: Sequence[str], session: Console) -> list[Checked]:
-    """Check the files of skills that run and of benchmarks, and whether programs can be started here.
+    """Check files of executable skills and benchmarks, and whether programs can be started here.
 
     Raises:
-        UsageError: a path does not exist.
+        UsageError: A path does not exist.
     """
     checked = [check_file(path, cwd=session.cwd) for path in find_files(paths, cwd=session.cwd)]
     return _with_starting(checked, session)
 
 
 def _with_starting(checked: Sequence[Checked], session: Console) -> list[Checked]:
-    """Add to each valid skill.json why its program, which exists, cannot be started here; nothing is run."""
+    """Add to each valid skill.json why its existing program cannot be started here; nothing is run."""
     skills = [one for one in checked if one.kind == "skill" and not one.problems]
     if not skills or session.config.get(settings.ALLOW_EXEC) is not True:
         return list(checked)
-    from skillgate.bench.isolation.spawner import ProcessSpawner  # only where programs may run
+    from skillgate.bench.isolation.spawner import ProcessSpawner  # only if programs may be started
 
     try:
         spawner = ProcessSpawner(
@@ -553,7 +555,7 @@ def _with_starting(checked: Sequence[Checked], session: Console) -> list[Checked
             sandbox=session.config.get(settings.SANDBOX),
         )
     except SkillgateError as error:
-        session.note(f"not looked at whether programs can be started: {error}")
+        session.note(f"not checked whether programs can be started: {error}")
         return list(checked)
     with closing(spawner):
         return [one._replace(not_started=_problem(one, spawner, session)) if one in skills else one for one in checked]
@@ -563,7 +565,7 @@ def _problem(one: Checked, spawner: ProcessSpawner, session: Console) -> str:
     skill = read_skill(os.path.abspath(os.path.join(session.cwd, one.path)), one.path)
     try:
         argv = _command(skill)
-    except UsageError:  # the check of the file says so
+    except UsageError:  # the file's check reports it
         return ""
     if not argv:
         return ""

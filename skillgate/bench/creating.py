@@ -1,4 +1,4 @@
-"""Create new skills: a name becomes an id, and its files are written all at once or not at all."""
+"""Create a new skill from a template; its files are written all at once or not at all."""
 # ruff: noqa: PTH100, PTH102, PTH103, PTH104, PTH108, PTH112, PTH114, PTH118, PTH120, PTH123
 
 from __future__ import annotations
@@ -20,37 +20,37 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 OF_OPENAPI = "python_script"
-_MOST_NAME = 64  # characters, as the specification of SKILL.md has it
+_MOST_NAME = 64  # characters, from the SKILL.md specification
 _MOST_DESCRIPTION = 1_024
 
 
 class CreateRequest(NamedTuple):
-    """Which skill is created."""
+    """The skill to create."""
 
-    name: str | None  # its id is made of it; required
-    template: str | None  # None for the default, or for that of an operation
-    openapi: str | None  # an OpenAPI document with the operation that the skill calls
-    operation: str | None  # an id, or a method and a path; None where there is one alone
-    directory: str  # the one above the skill's
-    description: str  # what it does
-    force: bool  # whether a starter's files are overwritten
+    name: str | None  # required; the id is derived from it
+    template: str | None  # None: the default, or the one for OpenAPI
+    openapi: str | None  # OpenAPI document with the operation to call
+    operation: str | None  # an operationId, or method and path; None if there is only one
+    directory: str  # parent directory
+    description: str
+    force: bool  # whether to overwrite the template's files
 
 
 class Created(NamedTuple):
-    """What was created."""
+    """The created skill."""
 
     id: str
     template: str
-    directory: str  # of the skill, as shown
-    files: tuple[str, ...]  # their paths in the directory
-    notices: tuple[str, ...]  # what a reader should know
+    directory: str  # of the skill, for display
+    files: tuple[str, ...]  # relative to the directory
+    notices: tuple[str, ...]
 
 
 def create(request: CreateRequest, *, cwd: str) -> Created:
     """Write the files of a new skill.
 
     Raises:
-        UsageError: an option does not fit, the document is not valid, or the skill is there already.
+        UsageError: An option is not valid, the OpenAPI document is not valid, or the skill already exists.
     """
     template = _template(request)
     if request.name is None:
@@ -67,7 +67,7 @@ def create(request: CreateRequest, *, cwd: str) -> Created:
     if request.openapi is None:
         files = STARTERS.load(template).files(wanted)
     else:
-        from skillgate.bench.openapi import from_document  # few skills are made of one
+        from skillgate.bench.openapi import from_document  # rarely needed
 
         files, notices = from_document(request.openapi, request.operation, wanted, cwd=cwd)
     place = _write_all(files, wanted.id, request.directory, cwd=cwd, force=request.force)
@@ -77,10 +77,10 @@ def create(request: CreateRequest, *, cwd: str) -> Created:
 def _template(request: CreateRequest) -> str:
     if request.openapi is not None:
         if request.template not in (None, OF_OPENAPI):
-            raise UsageError(f"--from-openapi makes a {OF_OPENAPI}; leave --from-template out")
+            raise UsageError(f"--from-openapi always uses template {OF_OPENAPI}; remove --from-template")
         return OF_OPENAPI
     if request.operation is not None:
-        raise UsageError("--operation names one of an OpenAPI document; give --from-openapi FILE too")
+        raise UsageError("--operation requires --from-openapi FILE")
     templates = STARTERS.listed(separator="_")
     template = request.template or templates[0]
     if template not in templates:
@@ -90,49 +90,51 @@ def _template(request: CreateRequest) -> str:
 
 
 def _id_of(name: str, template: str) -> str:
-    """Return the id of a name: lower case, and ``_`` in the place of what an id cannot have.
+    """Return the id for a name: lower case, with ``_`` for characters that an id cannot have.
 
-    The name of a SKILL.md has ``-`` in that place, one at a time and never at an end.
+    The name of a SKILL.md has single ``-`` instead, and none at either end.
 
     Raises:
-        UsageError: it is empty, no single name, or holds nothing that an id can have.
+        UsageError: The name is empty, is a path, or has no letter or digit.
     """
-    hint = "; give it a name such as --name order_status"
+    hint = "; example: --name order_status"
     if not name.strip():
-        raise UsageError(f"--name: expected a name, found an empty text{hint}")
+        raise UsageError(f"--name: expected a name, found an empty string{hint}")
     if not name.isprintable():
-        raise UsageError(f"--name: {name[:80]!r} holds a control character{hint}")
+        raise UsageError(f"--name: {name[:80]!r} contains a control character{hint}")
     if len(name) > _MOST_NAME:
         raise UsageError(f"--name: expected at most {_MOST_NAME} characters, found {len(name)}")
     if "/" in name or "\\" in name or name.strip(". ") == "":
-        where = f"--{settings.OUTPUT_DIR.key} says where, and the name is one word"
+        where = f"use --{settings.OUTPUT_DIR.key} for the directory"
         raise UsageError(f"--name: {name[:80]!r} is a path; {where}{hint}")
     identifier = re.sub(r"[^a-z0-9_-]", "_", name.strip().lower())
     if STARTERS.flag(template, "HYPHENS"):
         identifier = re.sub(r"[_-]+", "-", identifier).strip("-")
     if not re.search(r"[a-z0-9]", identifier):
-        raise UsageError(f"--name: {name[:80]!r} leaves no letter a to z and no digit for an id{hint}")
+        raise UsageError(f"--name: {name[:80]!r} contains no letter a to z and no digit{hint}")
     if identifier[0] in "_-":
-        words = f"gives the id {identifier!r}, which begins with no letter or digit"
+        words = f"gives the id {identifier!r}, which does not begin with a letter or digit"
         raise UsageError(f"--name: {name[:80]!r} {words}{hint}")
     return identifier
 
 
 def _write_all(files: Mapping[str, str], identifier: str, folder: str, *, cwd: str, force: bool) -> str:
-    """Write a skill's directory, all of it or nothing; return its path as shown.
+    """Write a skill's directory completely or not at all; return its path for display.
 
-    A new directory is filled and moved into its place in one step. With ``force`` a directory that is there keeps its
-    other files.
+    A new directory is filled and moved into place in one step. With ``force`` an existing directory keeps its other
+    files.
 
     Raises:
-        UsageError: it is there already, or cannot be written.
+        UsageError: It already exists, or cannot be written.
     """
     above = os.path.abspath(os.path.join(cwd, folder))
     place, shown = os.path.join(above, identifier), os.path.join(folder, identifier)
     if os.path.islink(place) or (os.path.lexists(place) and not os.path.isdir(place)):
-        raise UsageError(f"cannot write {shown}: it is no directory; move it away, or give another --name")
+        raise UsageError(f"cannot write {shown}: it is not a directory; move it, or choose another --name")
     if os.path.lexists(place) and not force:
-        raise UsageError(f"{shown} is there already; give another --name, or --force to overwrite the starter's files")
+        raise UsageError(
+            f"{shown} already exists; choose another --name, or use --force to overwrite the template's files"
+        )
     made = ""
     try:
         os.makedirs(above, exist_ok=True)
@@ -156,13 +158,13 @@ def _fill(files: Mapping[str, str], new: str, place: str) -> None:
         path = os.path.join(new, name)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with suppress(FileNotFoundError):
-            os.unlink(path)  # never through a link that lies in its place
+            os.unlink(path)  # never write through a link
         with open(path, "x", encoding="utf-8", newline="\n") as file:
             file.write(text)
 
 
 def _swap(place: str, made: str) -> None:
-    """Move the new directory into its place, and the old one back where that fails."""
+    """Move the new directory into place, and restore the old one if that fails."""
     new, old = os.path.join(made, "new"), os.path.join(made, "old")
     if not os.path.isdir(place):
         os.rename(new, place)
@@ -170,6 +172,6 @@ def _swap(place: str, made: str) -> None:
     try:
         os.rename(place, old)
         os.rename(new, place)
-    finally:  # an interruption too must not lose what was there
+    finally:  # an interruption must not lose the old directory
         if os.path.isdir(old) and not os.path.lexists(place):
             os.rename(old, place)

@@ -1,6 +1,6 @@
-"""Compare two benchmark reports task by task, and decide whether it got worse: PASS, FAIL or INCONCLUSIVE.
+"""Compare two benchmark reports task by task, and decide whether there is a regression: PASS, FAIL or INCONCLUSIVE.
 
-Broken tasks decide first, then a paired test, then the limits of the policy, each by itself.
+Broken tasks decide first, then a paired test, then each limit of the policy.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 
 GATE = "regression"
 ALPHA = 0.05
-_FEWEST = 5  # tasks that an interval of differences needs
-_NOISE_SHARE, _NOISE_MS = 0.25, 50.0  # a latency that moved by less than both is noise
+_FEWEST = 5  # minimum tasks for an interval of differences
+_NOISE_SHARE, _NOISE_MS = 0.25, 50.0  # a latency change below the larger of the two is noise
 _ROUNDING = 1e-9
-_NAMED = 5  # tasks in a reason
+_NAMED = 5  # tasks listed in a reason
 
 
 class _Task(NamedTuple):
-    """A task on one side, all of its measured runs together."""
+    """A task in one report, over all measured runs."""
 
     passed: int = 0
     total: int = 0
@@ -66,18 +66,18 @@ def diff(
 ) -> BenchDiff:
     """Compare two reports; skills are paired by id and benchmark.
 
-    A golden task that is broken or gone is a regression whatever the rest says, and so is a task that passed in every
-    one of several runs and now fails in every one. A completion rate that fell further than allowed is one where
-    McNemar's test or the interval of the scores' differences says that it is no chance.
+    It is always a regression if a golden task is broken or missing, or if a task passed in every one of several runs
+    and now fails in every one. A completion rate that fell further than allowed is a regression if McNemar's test or
+    the interval of the score differences is significant.
 
     Args:
-        a: the report before.
-        b: the report after.
-        label_a: what to call the first.
-        label_b: what to call the second.
-        version: of this program.
-        policy: what a regression is.
-        reruns: the tasks that were rerun, by skill and benchmark; None where nothing is.
+        a: The report before.
+        b: The report after.
+        label_a: Name of the first report.
+        label_b: Name of the second report.
+        version: Version of this program.
+        policy: What counts as a regression.
+        reruns: The rerun tasks, by skill and benchmark; None without reruns.
     """
     before = {(one.skill_id, one.benchmark_id): one for one in a.reports}
     after = {(one.skill_id, one.benchmark_id): one for one in b.reports}
@@ -121,7 +121,7 @@ def _verdict(changes: Sequence[BenchChange]) -> Outcome:
 
 
 def is_chance(found: BenchDiff) -> bool:
-    """Whether all that prevents PASS is a fall that chance may explain."""
+    """Whether only a drop that may be chance prevents PASS."""
     tests = [change.test for change in found.changes if change.test is not None]
     outcomes = {outcome.verdict for change in found.changes for outcome in change.gate.outcomes}
     return (
@@ -137,11 +137,11 @@ def _reasons(changes: Sequence[BenchChange], verdict: Outcome) -> Iterator[str]:
     tested = [(change, change.test) for change in changes if change.test is not None]
     for wanted in (Outcome.FAIL, Outcome.INCONCLUSIVE, Outcome.PASS):
         yield from (f"{_label(one)}: {test.reason}" for one, test in tested if test.verdict is wanted)
-        # What was not measured decides nothing.
+        # Unmeasured gates do not decide.
         same = (wanted, Outcome.UNMEASURED) if wanted is Outcome.INCONCLUSIVE else (wanted,)
         gates = ((one, gate) for one in changes for gate in one.gate.outcomes)
         yield from (f"{_label(one)}: {gate.reason}" for one, gate in gates if gate.verdict in same)
-    words = "is in the first report alone, so nobody knows how it does now"
+    words = "is missing in the second report, so its current state is unknown"
     yield from (f"{_label(one)}: {words}" for one in changes if one.pairing is Pairing.REMOVED)
     if not tested and verdict is Outcome.INCONCLUSIVE:
         yield "no skill is in both reports on the same benchmark"
@@ -156,7 +156,7 @@ def _is_foreign(report: BenchReport) -> bool:
 
 
 def _other_settings(a: BenchReport, b: BenchReport) -> Iterator[str]:
-    """Yield what makes two runs two measurements: who answers or judges, and what scores by default."""
+    """Yield changed settings that make two runs incomparable: models and the default scorer."""
     if _is_foreign(a) or _is_foreign(b):
         return
     for name, one, other in (
@@ -164,13 +164,13 @@ def _other_settings(a: BenchReport, b: BenchReport) -> Iterator[str]:
         ("models", ", ".join(a.models) or "none", ", ".join(b.models) or "none"),
     ):
         if one != other:
-            yield f"the {name} changed: {one}, then {other}"
+            yield f"the {name} changed from {one} to {other}"
 
 
 def _notices(a: BenchReport, b: BenchReport, label_a: str, label_b: str) -> Iterator[str]:
     foreign = [label for label, side in ((label_a, a), (label_b, b)) if _is_foreign(side)]
     if foreign:
-        yield f"{' and '.join(foreign)} come from another program: settings, versions and digests are not known of them"
+        yield f"{' and '.join(foreign)} come from another program: settings, versions and digests are unknown"
         return
     for name, one, other in (
         ("runs", a.run.runs, b.run.runs),
@@ -189,7 +189,7 @@ def _change(
     choices = {Flip.ADDED: policy.new_tasks, Flip.REMOVED: policy.removed_tasks}
     is_accepted = bool(flips) and all(choices[flip] is not None for flip in flips)
     is_other = bool(a.benchmark_digest and b.benchmark_digest) and a.benchmark_digest != b.benchmark_digest
-    text = f"the benchmark's own text is another: {a.benchmark_version} and {b.benchmark_version}"
+    text = f"the benchmark's content differs: {a.benchmark_version} and {b.benchmark_version}"
     sides = (("before", a), ("after", b))
     doubts = [f"{name}: {report.incomplete}" for name, report in sides if report.incomplete is not None]
     doubts += others
@@ -257,7 +257,7 @@ def _tasks(before: CompletionReport, after: CompletionReport, golden: Sequence[s
 
 
 def _flip(a: _Task, b: _Task, *, is_in_both: bool) -> Flip:
-    """Return what became of a task: it holds where more than half of its runs pass."""
+    """Return how a task changed; a task passes if more than half of its runs pass."""
     if not (a.total and b.total) and is_in_both:
         return Flip.UNMEASURED
     if not (a.total and b.total):
@@ -287,14 +287,14 @@ def _metrics(a: CompletionReport, b: CompletionReport) -> Iterator[Metric]:
 
 
 def _came_and_went(policy: DiffPolicy) -> tuple[tuple[Flip, str, str | None], ...]:
-    """Return how tasks of one side alone are called, and what the policy makes of them."""
+    """Return the words for tasks in only one report, and the policy for them."""
     return (Flip.ADDED, "new", policy.new_tasks), (Flip.REMOVED, "gone", policy.removed_tasks)
 
 
 def _limits(
     metrics: Mapping[str, Metric], tasks: Sequence[TaskChange], test: PairedTest, policy: DiffPolicy
 ) -> Iterator[GateOutcome]:
-    """Decide the limits beyond the completion rate."""
+    """Decide all limits except the completion rate."""
     if policy.max_partial_drop is not None:
         real = test.ci_high is not None and test.ci_high < 0
         yield _fall("partial score", metrics["partialScore"], policy.max_partial_drop, is_real=real)
@@ -310,15 +310,15 @@ def _limits(
 
 
 def _fall(what: str, metric: Metric, most: float, *, is_real: bool) -> GateOutcome:
-    """Decide one limit; one that is passed by what may be chance is inconclusive."""
+    """Decide one limit; a drop above it that may be chance is inconclusive."""
     if metric.delta is None:
         return GateOutcome(GATE, Outcome.UNMEASURED, f"the {what} was not measured on both sides")
     if -metric.delta <= most + _ROUNDING:
-        return GateOutcome(GATE, Outcome.PASS, f"the {what} moved by {metric.delta:+.3f}; it may fall by {most:g}")
-    text = f"the {what} fell by {-metric.delta:.3f}, by more than {most:g}"
+        return GateOutcome(GATE, Outcome.PASS, f"the {what} changed by {metric.delta:+.3f} (allowed drop {most:g})")
+    text = f"the {what} fell by {-metric.delta:.3f} (allowed drop {most:g})"
     if is_real:
         return GateOutcome(GATE, Outcome.FAIL, text)
-    return GateOutcome(GATE, Outcome.INCONCLUSIVE, f"{text}, which chance may explain: more runs would tell")
+    return GateOutcome(GATE, Outcome.INCONCLUSIVE, f"{text}, which may be chance; use more runs")
 
 
 def _slower(metric: Metric, policy: DiffPolicy) -> GateOutcome:
@@ -327,11 +327,11 @@ def _slower(metric: Metric, policy: DiffPolicy) -> GateOutcome:
     bounds = [] if policy.max_p95_ms is None else [policy.max_p95_ms]
     bounds += [] if policy.max_p95_share is None else [policy.max_p95_share * metric.a]
     most = min(bounds)
-    text = f"the 95th percentile of latencies moved by {metric.delta:+.0f} ms; it may grow by {most:.0f} ms"
+    text = f"the 95th percentile of latencies changed by {metric.delta:+.0f} ms (allowed increase {most:.0f} ms)"
     if metric.delta <= most + _ROUNDING:
         return GateOutcome(GATE, Outcome.PASS, text)
     if metric.noise:
-        return GateOutcome(GATE, Outcome.PASS, f"{text}; that is within what repeated runs show")
+        return GateOutcome(GATE, Outcome.PASS, f"{text}; this is within the noise of repeated runs")
     return GateOutcome(GATE, Outcome.FAIL, text)
 
 
@@ -345,22 +345,22 @@ def _listed(names: Sequence[str]) -> str:
 
 
 class _Facts(NamedTuple):
-    """What is known of the tasks before it is decided."""
+    """The paired tasks and their statistics."""
 
-    both: Sequence[TaskChange]  # that both sides measured
+    both: Sequence[TaskChange]  # measured on both sides
     fixed: Sequence[TaskChange]
     broken: Sequence[TaskChange]
-    always: Mapping[str, tuple[int, int]]  # passed in every run before, fail in every run now: how many runs per side
-    drop: float  # by how much the share of passed results fell
-    p: float | None  # of McNemar's test; None without tasks
-    interval: Interval | None  # of the scores' mean difference; None under five tasks
+    always: Mapping[str, tuple[int, int]]  # passed every run before, fail every run now: runs per side
+    drop: float  # decrease of the share of passed results
+    p: float | None  # McNemar's test; None without tasks
+    interval: Interval | None  # mean difference of scores; None below five tasks
     reruns: Sequence[Rerun]
 
 
 def _paired_test(
     tasks: Sequence[TaskChange], policy: DiffPolicy, *, decidable: bool, reruns: Sequence[Rerun] | None
 ) -> PairedTest:
-    """Decide whether the tasks got worse; ``decidable`` is whether the two reports are the same measurement."""
+    """Decide whether the tasks got worse; ``decidable`` is whether the reports are comparable."""
     both = [task for task in tasks if task.a_total and task.b_total]
     fixed = [task for task in both if task.flip is Flip.FIXED]
     broken = [task for task in both if task.flip is Flip.BROKEN]
@@ -391,7 +391,7 @@ def _paired_test(
 
 
 def _always_broken(broken: Sequence[TaskChange], reruns: Sequence[Rerun]) -> dict[str, tuple[int, int]]:
-    """Find the tasks that passed in every run before and fail in every run now; reruns decide where there are some."""
+    """Find the tasks that passed in every run before and fail in every run now; reruns decide if there are any."""
     by_task = {one.task_id: one for one in reruns}
     found = {}
     for task in broken:
@@ -411,15 +411,15 @@ def _decided(
     gone = [task.task_id for task in tasks if task.golden and task.flip in (Flip.BROKEN, Flip.REMOVED)]
     counts = f"{len(facts.fixed)} task{'s' * (len(facts.fixed) != 1)} fixed, {len(facts.broken)} broken"
     if gone:
-        return Outcome.FAIL, Basis.GOLDEN, f"golden tasks are broken or gone: {', '.join(gone)}"
+        return Outcome.FAIL, Basis.GOLDEN, f"golden tasks are broken or missing: {', '.join(gone)}"
     if not facts.both:
         return Outcome.INCONCLUSIVE, Basis.UNMEASURED, "no task was measured on both sides"
     if not decidable:
-        return Outcome.INCONCLUSIVE, Basis.OTHER, f"the two are not the same measurement; {counts}"
+        return Outcome.INCONCLUSIVE, Basis.OTHER, f"the two reports are not comparable; {counts}"
     if len(facts.always) / len(facts.both) > policy.max_completion_drop + _ROUNDING:
         return Outcome.FAIL, Basis.BROKEN, _broken_words(facts)
     if facts.drop > policy.max_completion_drop + _ROUNDING:
-        return _fallen(f"{counts}; of the tasks of both {100 * facts.drop:.1f} % fewer results pass", facts)
+        return _fallen(f"{counts}; {100 * facts.drop:.1f} % fewer results pass on the tasks of both", facts)
     unmeasured = sum(task.flip is Flip.UNMEASURED for task in tasks)
     if unmeasured:
         reason = f"{counts}; {unmeasured} of the tasks were skipped, so their state is unknown"
@@ -428,18 +428,18 @@ def _decided(
 
 
 def _fallen(text: str, facts: _Facts) -> tuple[Outcome, Basis, str]:
-    """Decide about a rate that fell further than allowed."""
+    """Decide a rate that fell further than allowed."""
     if facts.p is not None and facts.p < ALPHA:
         return Outcome.FAIL, Basis.MCNEMAR, f"{text} (p = {facts.p:.3f})"
     if facts.interval is not None and facts.interval.high < 0:
         low, high = (f"{end:+.3f}".replace("-", "−") for end in (facts.interval.low, facts.interval.high))
         return Outcome.FAIL, Basis.INTERVAL, f"{text} (95 % interval of the mean score {low} to {high})"
-    text = f"{text} (p = {facts.p:.3f}), which chance may explain"
+    text = f"{text} (p = {facts.p:.3f}), which may be chance"
     if facts.reruns:
         return Outcome.INCONCLUSIVE, Basis.CHANCE, text + _rerun_words(facts)
     is_single = min(max(task.a_total for task in facts.both), max(task.b_total for task in facts.both)) < 2
-    advice = "one run cannot tell, run both sides with --runs 3" if is_single else "more runs would tell"
-    return Outcome.INCONCLUSIVE, Basis.CHANCE, f"{text}: {advice}"
+    advice = "use --runs 3 on both sides" if is_single else "use more runs"
+    return Outcome.INCONCLUSIVE, Basis.CHANCE, f"{text}; {advice}"
 
 
 def _broken_words(facts: _Facts) -> str:
@@ -448,15 +448,15 @@ def _broken_words(facts: _Facts) -> str:
     often = f"in {max(runs)} of {max(runs)} runs" if len(runs) == 1 else "in every run"
     text = f"{count} of {total} tasks {'is' if count == 1 else 'are'} broken {often}: {_listed(list(facts.always))}"
     others = len(facts.broken) - count
-    text += f"; {others} more no longer pass{'es' * (others == 1)}" if others else ""
+    text += f"; {others} more no longer pass{'es' * (others == 1)} reliably" if others else ""
     fixed = len(facts.fixed)
     return f"{text}; {fixed} task{'s are' if fixed > 1 else ' is'} fixed" if fixed else text
 
 
 def _rerun_words(facts: _Facts) -> str:
-    """Return what rerunning tasks has shown, after a semicolon; ``""`` where none was rerun."""
+    """Return the result of reruns, beginning with a semicolon; ``""`` without reruns."""
     total = len(facts.reruns)
     flaky = sum(one.outcome is RerunOutcome.FLAKY for one in facts.reruns)
     missing = [one.reason or "no reason is given" for one in facts.reruns if one.outcome is RerunOutcome.UNMEASURED]
-    text = f"; {flaky} of {total} lost tasks turned out flaky when run again" if flaky else ""
-    return text + (f"; {len(missing)} of {total} lost tasks could not be run again: {missing[0]}" if missing else "")
+    text = f"; {flaky} of {total} failing tasks are flaky (seen in reruns)" if flaky else ""
+    return text + (f"; {len(missing)} of {total} failing tasks could not be rerun: {missing[0]}" if missing else "")

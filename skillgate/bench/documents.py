@@ -1,7 +1,7 @@
-"""Read the JSON files of skills and benchmarks strictly, and check what their shape cannot say; find benchmarks.
+"""Read and check the JSON files of skills and benchmarks, and find benchmarks.
 
-What is wrong with a file is reported with its place. Benchmarks are the packaged ones, those of a directory, a named
-file, or a file of tasks.
+Problems are reported with file and position. A benchmark is packaged, in the benchmarks directory, a named file, or a
+file of tasks.
 """
 # ruff: noqa: PTH112, PTH113, PTH118, PTH120, PTH123, PTH208
 
@@ -55,23 +55,23 @@ PACKAGED = "packaged"
 
 
 def read_json(place: str, shown: str) -> Any:  # noqa: ANN401 - JSON
-    """Read one file as JSON, strictly: no key twice, no NaN. ``shown`` names it in messages.
+    """Read a JSON file strictly: no duplicate key, no NaN. ``shown`` is its name in messages.
 
     Raises:
-        UsageError: it cannot be read or is no JSON; with line and column.
+        UsageError: It cannot be read or is not JSON; with line and column.
     """
     return parse_json(read_bytes(place, shown, MAX_BYTES), shown)
 
 
 def read_bytes(place: str, shown: str, most: int, *, name: str | None = None, too_large: str | None = None) -> bytes:
-    """Read a plain file of at most ``most`` bytes; ``name`` and ``too_large`` replace words of the messages.
+    """Read a regular file of up to ``most`` bytes; ``name`` and ``too_large`` replace words of the messages.
 
     Raises:
-        UsageError: it is missing, no plain file, unreadable or too large.
+        UsageError: It is missing, not a regular file, unreadable or too large.
     """
     try:
-        if not os.path.isfile(place):  # a pipe would never end
-            raise UsageError(f"{name or shown} " + ("is no file" if os.path.lexists(place) else "does not exist"))
+        if not os.path.isfile(place):  # reading a pipe could block forever
+            raise UsageError(f"{name or shown} " + ("is not a file" if os.path.lexists(place) else "does not exist"))
         with open(place, "rb") as file:
             data = file.read(most + 1)
     except (OSError, ValueError) as error:
@@ -85,7 +85,7 @@ def parse_json(data: bytes, shown: str) -> Any:  # noqa: ANN401 - JSON
     """Parse JSON as strictly as :func:`read_json`.
 
     Raises:
-        UsageError: it is no JSON.
+        UsageError: It is not JSON.
     """
     try:
         return json.loads(data.decode("utf-8-sig"), object_pairs_hook=_unique, parse_constant=_constant)
@@ -104,19 +104,19 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise ValueError(f"the key {twice!r} stands twice in one object")
+        raise ValueError(f"duplicate key {twice!r} in one object")
     return found
 
 
 def _constant(word: str) -> Any:  # noqa: ANN401 - JSON
-    raise ValueError(f"{word} is no JSON number")
+    raise ValueError(f"{word} is not a JSON number")
 
 
 def decoded(kind: type[T], data: object, shown: str) -> T:
     """Decode a document.
 
     Raises:
-        UsageError: it has not the shape of one; every problem, a line each.
+        UsageError: It does not have the expected shape; one problem per line.
     """
     try:
         return decode(kind, data)
@@ -125,71 +125,71 @@ def decoded(kind: type[T], data: object, shown: str) -> T:
 
 
 def refuse(problems: Iterable[str], most: int | None = None) -> None:
-    """Raise UsageError if there are problems: a line each, of which the first ``most``."""
+    """Raise UsageError if there are problems: one per line, up to ``most``."""
     lines = list(problems)
     if lines:
         raise UsageError("\n".join(lines if most is None else shortened(lines, most)))
 
 
 def shortened(lines: Sequence[str], most: int = 20) -> list[str]:
-    """Return the first lines, and one that counts the others."""
+    """Return the first lines, and a line with the number of others."""
     more = len(lines) - most
     return [*lines[:most], *([f"… and {more} more"] if more > 0 else [])]
 
 
 def is_version(text: str) -> bool:
-    """Whether a text is a semantic version."""
+    """Whether text is a semantic version."""
     return re.fullmatch(VERSION, text) is not None
 
 
 def check_executable(spec: Executable) -> Iterator[str]:
-    """Yield what is wrong with a skill.json, each line beginning with the key that it is about."""
+    """Yield the problems of a skill.json, each beginning with its key."""
     if not re.fullmatch(SKILL_ID, spec.id):
         yield f"id: expected lower-case letters, digits, _ and -, found {spec.id[:80]!r}"
     if not spec.name.strip():
-        yield "name: expected a name, found an empty text"
+        yield "name: expected a name, found an empty string"
     yield from _check_version(spec.version)
     if not spec.entrypoint.strip() and spec.adapter_type not in WITHOUT_ENTRYPOINT:
-        yield "entrypoint: expected a URL or a command, found an empty text"
+        yield "entrypoint: expected a URL or a command, found an empty string"
     if "\0" in spec.entrypoint:
-        yield "entrypoint: holds a NUL"
+        yield "entrypoint: contains a NUL character"
     if spec.adapter is not None:
         yield from (f"adapter.{line}" for line in check_config(spec.adapter))
 
 
 def check_config(config: AdapterConfig) -> Iterator[str]:
-    """Yield what is wrong with an adapter's settings."""
+    """Yield the problems of an adapter's settings."""
     for key, word, known in (("workDir", config.work_dir, WORK_DIRS), ("restart", config.restart, RESTARTS)):
         if word not in known:
             yield f"{key}: expected {' or '.join(known)}, found {word[:80]!r}"
     if any("\0" in text for text in (*config.args, *config.serve, config.command or "")):
-        yield "args, command, serve: hold a NUL"
+        yield "args, command, serve: contain a NUL character"
     if any("\0" in text for text in (*config.env, *config.env.values())):
-        yield "env: holds a NUL"
+        yield "env: contains a NUL character"
     if config.args and not config.command:
-        yield "args: are for a command, and there is none; a command line stands whole in the entrypoint"
+        yield "args: requires command; otherwise write the whole command line as the entrypoint"
 
 
 def unsupported(spec: Executable) -> str | None:
-    """Return why a valid skill cannot be run, None where it can."""
+    """Return why a valid skill cannot be run; None if it can."""
     if spec.adapter_type not in UNSUPPORTED:
         return None
     runs = ", ".join(kind.value for kind in AdapterType if kind not in UNSUPPORTED)
     return (
-        f"adapterType {spec.adapter_type.value} is valid and nothing here runs it (these are run: {runs}); put a small"
-        " subprocess or http skill in front of it"
+        f"adapterType {spec.adapter_type.value} is valid but not supported (supported: {runs}); wrap it in a small"
+        " subprocess or http skill"
     )
 
 
 def check_benchmark(benchmark: Benchmark) -> Iterator[str]:
-    """Yield what is wrong with a benchmark, each line beginning with the key that it is about."""
+    """Yield the problems of a benchmark, each beginning with its key."""
     if not re.fullmatch(BENCHMARK_ID, benchmark.id):
         yield f"id: expected lower-case letters, digits, _, - and ., found {benchmark.id[:80]!r}"
     yield from _check_version(benchmark.version)
     if benchmark.adapter not in (None, STATIC):
-        yield f"adapter: expected static or nothing, found {benchmark.adapter!r}"
+        yield f"adapter: expected static or no value, found {benchmark.adapter!r}"
     if benchmark.server is not None and benchmark.server not in SERVERS.names():
-        yield f"server: expected {' or '.join(SERVERS.names())} or nothing, found {benchmark.server[:80]!r}"
+        yield f"server: expected {' or '.join(SERVERS.names())} or no value, found {benchmark.server[:80]!r}"
     if not benchmark.tasks and benchmark.status is State.ACTIVE:
         yield "tasks: expected at least one task, found none"
     if len(benchmark.tasks) > MAX_TASKS:
@@ -203,21 +203,21 @@ def check_benchmark(benchmark: Benchmark) -> Iterator[str]:
 
 
 def _check_static(task: Task, benchmark: Benchmark) -> Iterator[str]:
-    """Yield where a task and a static benchmark do not fit: a skill that is run must never score itself."""
+    """Yield conflicts of a task and the kind of benchmark: a running skill must never score itself."""
     named = {task.evaluator.type, task.expected_output.type} - {None}
     if benchmark.adapter != STATIC:
         if STATIC in named:
-            yield 'expectedOutput.type: static is for benchmarks with "adapter": "static"'
+            yield 'expectedOutput.type: static requires a benchmark with "adapter": "static"'
         return
     if named != {STATIC}:
-        yield 'expectedOutput.type: a static benchmark takes the score of its check: expected "static"'
+        yield 'expectedOutput.type: expected "static" in a static benchmark'
     word = task.input_data.get(CHECK_TYPE)
     if word not in CHECKS:
         yield f"inputData.{CHECK_TYPE}: expected one of {', '.join(CHECKS)}, found {str(word)[:80]!r}"
 
 
 def check_task(task: Task) -> Iterator[str]:
-    """Yield what is wrong with one task."""
+    """Yield the problems of one task."""
     if not task.id.strip() or len(task.id) > MAX_ID:
         yield "id: expected 1 to 200 characters"
     if task.weight <= 0:
@@ -233,14 +233,14 @@ def check_task(task: Task) -> Iterator[str]:
         yield from _unmet(task, scorer)
     elif all(any(_unmet(task, name)) for name in set(scorers().values()) if not SCORERS.text(name, "ADAPTER")):
         needs = "value, keywords, patterns, schema, judgePrompt or customScorerPath"
-        yield f"expectedOutput: expected {needs}, found nothing that any scorer could use"
+        yield f"expectedOutput: expected {needs}, found nothing that a scorer can use"
 
 
 def scorer_of(task: Task, default: str | None) -> str | None:
-    """Return the scorer of a task: its evaluator's type, what is expected's, else the default.
+    """Return a task's scorer: the type of its evaluator or expectation, else the default.
 
     Raises:
-        ValueError: a name is unknown, or the two differ.
+        ValueError: A name is unknown, or the two differ.
     """
     known = scorers()
     words = (("evaluator.type", task.evaluator.type), ("expectedOutput.type", task.expected_output.type))
@@ -251,16 +251,16 @@ def scorer_of(task: Task, default: str | None) -> str | None:
             raise ValueError(f"{key}: unknown scorer {word[:80]!r}{near}; known: {', '.join(known)}")
     found = {known[word] for word in named.values()}
     if len(found) > 1:
-        both = " and ".join(f"{key} says {word}" for key, word in named.items())
-        raise ValueError(f"evaluator.type: {both}: leave one out")
+        both = " and ".join(f"{key} is {word}" for key, word in named.items())
+        raise ValueError(f"evaluator.type: {both}: remove one")
     return found.pop() if found else default
 
 
 def rules_of(task: Task, default: str, folder: str) -> Rules:
-    """Return how a task is scored.
+    """Return how to score a task.
 
     Raises:
-        ValueError: as :func:`scorer_of`, or what is expected does not fit the scorer; a line each.
+        ValueError: As :func:`scorer_of`, or the expectation does not match the scorer; one problem per line.
     """
     scorer = scorer_of(task, default) or default
     problems = list(_unmet(task, scorer))
@@ -270,25 +270,25 @@ def rules_of(task: Task, default: str, folder: str) -> Rules:
 
 
 def prepare_scorer(task: Task, rules: Rules, surroundings: Surroundings) -> Scorer:
-    """Make the scorer of one task ready; see :class:`skillgate.bench.ports.Prepare`."""
+    """Prepare the scorer of one task; see :class:`skillgate.bench.ports.Prepare`."""
     prepare: Prepare = getattr(SCORERS.load(rules.scorer), rules.scorer)
     return prepare(task, rules, surroundings)
 
 
 def scoring_of(loaded: Loaded, default: str) -> dict[str, Rules]:
-    """Return how each task is scored, by its id.
+    """Return how to score each task, by task id.
 
     Raises:
-        UsageError: something expected does not fit its scorer; every problem, a line each.
+        UsageError: An expectation does not match its scorer; one problem per line.
     """
     return _by_task(loaded, lambda task: rules_of(task, scorers()[default], loaded.folder))
 
 
 def scorers_of(loaded: Loaded, rules: Mapping[str, Rules], surroundings: Surroundings) -> dict[str, Scorer]:
-    """Make every task's scorer ready; only the files of those that are used are loaded.
+    """Prepare every task's scorer; only used scorers are imported.
 
     Raises:
-        UsageError: what a task expects cannot be; every problem, a line each.
+        UsageError: An expectation is not valid; one problem per line.
     """
     return _by_task(loaded, lambda task: prepare_scorer(task, rules[task.id], surroundings))
 
@@ -306,10 +306,10 @@ def _by_task(loaded: Loaded, make: Callable[[Task], T]) -> dict[str, T]:
 
 
 def _unmet(task: Task, scorer: str) -> Iterator[str]:
-    """Yield what a scorer needs and is not there, else what its ``check`` says of it."""
+    """Yield the scorer's missing keys, else the problems that its ``check`` finds."""
     needs = SCORERS.texts(scorer, "NEEDS")
     if needs and not any(_has(task, need) for need in needs):
-        yield f"{needs[0]}: expected by scorer {scorer}, found nothing"
+        yield f"{needs[0]}: required by scorer {scorer}, but missing"
     elif SCORERS.defines(scorer, "check"):
         yield from SCORERS.load(scorer).check(task.expected_output)
 
@@ -318,7 +318,7 @@ def _has(task: Task, need: str) -> bool:
     part, _, key = need.partition(".")
     holder = task.evaluator if part == "evaluator" else task.expected_output
     value = getattr(holder, re.sub("(?=[A-Z])", "_", key).lower())
-    if key == "value":  # of which every text and null is one
+    if key == "value":  # an empty string and null are values too
         return value is not ABSENT
     return bool(value.strip()) if isinstance(value, str) else value is not None and value != ()
 
@@ -329,14 +329,14 @@ def _check_version(version: str) -> Iterator[str]:
 
 
 class Listed(NamedTuple):
-    """The benchmarks there are, by id, and what was left out of a directory and why."""
+    """All benchmarks by id, and notices about invalid files."""
 
     found: dict[str, Loaded]
     notices: tuple[str, ...]
 
 
 def packaged_ids() -> tuple[str, ...]:
-    """List the ids of the packaged benchmarks, sorted; no file is read."""
+    """Return the sorted ids of the packaged benchmarks; no file is read."""
     return tuple(sorted(name.removesuffix(".json") for name in os.listdir(PACKAGED_FOLDER) if name.endswith(".json")))
 
 
@@ -344,7 +344,7 @@ def packaged(identifier: str) -> Loaded:
     """Read one packaged benchmark.
 
     Raises:
-        UsageError: there is none of that id.
+        UsageError: There is none with that id.
     """
     if identifier not in packaged_ids():
         raise UsageError(f"there is no packaged benchmark {identifier!r}{did_you_mean(identifier, packaged_ids())}")
@@ -353,13 +353,13 @@ def packaged(identifier: str) -> Loaded:
 
 
 def listed(folder: str | None, *, cwd: str) -> Listed:
-    """List every benchmark: the packaged ones, and those of a directory, which come before them.
+    """List the packaged benchmarks and those of a directory, which take precedence.
 
-    A file that is no benchmark stops no other one from being found.
+    Invalid files are skipped with a notice.
 
     Args:
-        folder: the directory as the user wrote it; one that does not exist holds none.
-        cwd: the working directory, absolute.
+        folder: The directory as the user wrote it; it need not exist.
+        cwd: The absolute working directory.
     """
     found = {identifier: packaged(identifier) for identifier in packaged_ids()}
     notices: list[str] = []
@@ -373,20 +373,20 @@ def listed(folder: str | None, *, cwd: str) -> Listed:
             continue
         identifier = loaded.benchmark.id
         if identifier in own:
-            notices.append(f"left out: {shown} has the id {identifier!r} of {own[identifier]}")
+            notices.append(f"left out: {shown} has the same id {identifier!r} as {own[identifier]}")
             continue
         if identifier in found:
-            notices.append(f"{shown} takes the place of the packaged benchmark {identifier!r}")
+            notices.append(f"{shown} replaces the packaged benchmark {identifier!r}")
         own[identifier] = shown
         found[identifier] = loaded
     return Listed(found, tuple(notices))
 
 
 def find_benchmark(word: str, folder: str | None, *, cwd: str) -> tuple[Loaded, tuple[str, ...]]:
-    """Return the benchmark that an id or a path means, and what a reader should know.
+    """Return the benchmark with an id or path, and notices.
 
     Raises:
-        UsageError: there is none, or its file is not valid.
+        UsageError: There is none, or its file is not valid.
     """
     place = os.path.normpath(os.path.join(cwd, word))
     inside = os.path.join(place, BENCHMARK_JSON)
@@ -394,7 +394,7 @@ def find_benchmark(word: str, folder: str | None, *, cwd: str) -> tuple[Loaded, 
     if os.path.isdir(place) and os.path.isfile(inside):
         return read_benchmark(inside, f"{word.rstrip('/')}/{BENCHMARK_JSON}"), ()
     if is_path and os.path.isdir(place):
-        raise UsageError(f"{word} is a directory without a {BENCHMARK_JSON}; name a benchmark's file or id")
+        raise UsageError(f"{word} is a directory without a {BENCHMARK_JSON}; pass a benchmark's file or id")
     if is_path:
         return read_benchmark(place, word), ()
     if folder is None and word in packaged_ids():
@@ -404,26 +404,26 @@ def find_benchmark(word: str, folder: str | None, *, cwd: str) -> tuple[Loaded, 
         notices = "".join(f"\n{notice}" for notice in known.notices)
         raise UsageError(
             f"there is no benchmark {word!r}{did_you_mean(word, known.found)}; known:"
-            f" {', '.join(sorted(known.found))}; a file is named by its path, as in ./{word}.json{notices}"
+            f" {', '.join(sorted(known.found))}; for a file, pass its path, as in ./{word}.json{notices}"
         )
     loaded = known.found[word]
     return loaded, tuple(notice for notice in known.notices if loaded.origin != PACKAGED or "left out" in notice)
 
 
 def read_benchmark(file: str, shown: str, *, origin: str | None = None) -> Loaded:
-    """Read a benchmark by its absolute path; ``shown`` names it, and is its origin unless that is ``packaged``.
+    """Read a benchmark by its absolute path; ``shown`` is its name in messages, and its origin by default.
 
     Raises:
-        UsageError: it is not valid; every problem, a line each.
+        UsageError: It is not valid; one problem per line.
     """
     return _loaded(read_json(file, shown), file, shown, origin or shown)
 
 
 def read_tasks(file: str, shown: str) -> Loaded:
-    """Read a file of tasks: a list of them, an object with ``tasks``, or, if it has an ``id``, a whole benchmark.
+    """Read a file of tasks: a list, an object with ``tasks``, or a complete benchmark if there is an ``id``.
 
     Raises:
-        UsageError: it is not valid.
+        UsageError: It is not valid.
     """
     data = read_json(file, shown)
     whole = data if isinstance(data, dict) else {"tasks": data}
@@ -440,10 +440,10 @@ def _loaded(data: Any, file: str, shown: str, origin: str) -> Loaded:  # noqa: A
 
 
 def narrowed(loaded: Loaded, ids: Collection[str], tags: Collection[str]) -> Loaded:
-    """Select the tasks of some ids or with all of some tags; the digest stays that of the whole.
+    """Select the tasks with given ids, or with all given tags; the digest is still that of the whole benchmark.
 
     Raises:
-        UsageError: an id or a tag is of no task, or nothing is left.
+        UsageError: No task has the id or tag, or no task is left.
     """
     benchmark = loaded.benchmark
     known_ids = {task.id for task in benchmark.tasks}
@@ -456,32 +456,32 @@ def narrowed(loaded: Loaded, ids: Collection[str], tags: Collection[str]) -> Loa
     )
     tasks = tuple(task for task in benchmark.tasks if (not ids or task.id in ids) and set(tags) <= {*task.tags})
     if not tasks:
-        raise UsageError(f"no task of benchmark {benchmark.id} has all of the tags {', '.join(tags)}")
+        raise UsageError(f"no task of benchmark {benchmark.id} has all the tags {', '.join(tags)}")
     return replace(loaded, benchmark=replace(benchmark, tasks=tasks))
 
 
 def require_tasks(loaded: Loaded) -> None:
-    """Refuse a benchmark without tasks, and say where they come from.
+    """Refuse a benchmark without tasks.
 
     Raises:
-        UsageError: it has none.
+        UsageError: It has none; the message says how to import them.
     """
     benchmark = loaded.benchmark
     if benchmark.status is State.PLACEHOLDER or not benchmark.tasks:
         source = benchmark.metadata.get("source", "its publisher")
         raise UsageError(
-            f"benchmark {benchmark.id} is a placeholder without tasks ({source}); import your copy of its data:"
+            f"benchmark {benchmark.id} is a placeholder without tasks ({source}); import your copy of the data:"
             f" skillgate bench import FILE.jsonl --like {benchmark.id} --output my-benchmark.json"
         )
 
 
 def digest_of(data: Any) -> str:  # noqa: ANN401 - JSON
-    """Digest JSON, whatever the order of its keys."""
+    """Return a digest of JSON that does not depend on the order of keys."""
     return digest(json.dumps(data, sort_keys=True, ensure_ascii=True, separators=(",", ":")).encode())
 
 
 def files_of(folder: str) -> Iterator[str]:
-    """Yield the files of a directory that may be benchmarks."""
+    """Yield the files in a directory that may be benchmarks."""
     if not os.path.isdir(folder):
         return
     for name in sorted(os.listdir(folder)):

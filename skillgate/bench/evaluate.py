@@ -1,6 +1,6 @@
-"""Evaluate skills, run one task, or find skills, evaluate them and select the best; or preview it.
+"""Evaluate skills on a benchmark, run one task, or find skills and select the best; or preview any of these.
 
-Check everything, run the plan, report: what ``eval``, ``task`` and ``run`` do.
+The use cases behind ``eval``, ``task`` and ``run``: check everything, run the plan, report.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ TOP_K = 5
 
 
 class Evaluated(NamedTuple):
-    """The result of a run: its report, its exit code, and where the report could not be written, in words."""
+    """The result of a run. ``problem`` says why the report could not be written, if it could not."""
 
     report: BenchReport
     exit_code: int
@@ -58,7 +58,7 @@ class Evaluated(NamedTuple):
 
 
 class Preview(NamedTuple):
-    """What a run would do: in lines for people, as a document for programs, and its exit code as far as it is known."""
+    """What a run would do, as text lines and as a document, and the expected exit code."""
 
     lines: tuple[str, ...]
     document: dict[str, Any]
@@ -70,7 +70,7 @@ def evaluate(request: EvalRequest, session: Console) -> Evaluated:
     """Run skills on a benchmark and write the report.
 
     Raises:
-        UsageError: something is not valid; nothing was run.
+        UsageError: An input is not valid; nothing was run.
     """
     plan = planned(request, session)
     try:
@@ -79,17 +79,17 @@ def evaluate(request: EvalRequest, session: Console) -> Evaluated:
         plan.closing.close()
         raise
     if request.exit_on_fail and request.execution.runs == 1:
-        session.note("one run cannot tell a flaky skill from a good one: --runs 3 shows its consistency")
+        session.note("a single run cannot detect flaky skills; use --runs 3")
     report = evaluated(plan, request, session, store)
     problem = delivered(report, plan, request, store, session)
     return Evaluated(report, exit_code(report, allow_skipped=request.allow_skipped), problem)
 
 
 def preview(request: EvalRequest, session: Console) -> Preview:
-    """Return what a run would do, and refuse what it would refuse; nothing is run and nothing written.
+    """Return what a run would do, with the same checks; nothing is run or written.
 
     Raises:
-        UsageError: something is not valid.
+        UsageError: An input is not valid.
     """
     plan = planned(request, session)
     with plan.closing:
@@ -100,10 +100,10 @@ def preview(request: EvalRequest, session: Console) -> Preview:
 
 
 def prepared(plan: Plan, request: EvalRequest, session: Console) -> Keeping:
-    """Check, before anything is run, that its results can be written, and that its cost is agreed to.
+    """Check before the run that its results can be written and its cost is approved.
 
     Raises:
-        UsageError: they cannot, it is not, or a required task is not run.
+        UsageError: They cannot be written, the cost is not approved, or a required task is missing.
     """
     _check_required_tasks(plan, request)
     require_output(request.output.formats, request.output.directory, session)
@@ -114,19 +114,18 @@ def prepared(plan: Plan, request: EvalRequest, session: Console) -> Keeping:
 
 
 def _check_required_tasks(plan: Plan, request: EvalRequest) -> None:
-    """Raise UsageError if a task of --require-task is not run."""
+    """Raise UsageError if a task of --require-task does not exist."""
     known = {task.id for task in plan.loaded.benchmark.tasks}
     missing = [task for task in request.policy.require_tasks if task not in known]
     if missing:
-        raise UsageError(f"--require-task {missing[0]}: no such task is run; known: {', '.join(sorted(known)[:20])}")
+        raise UsageError(f"--require-task {missing[0]}: there is no such task; known: {', '.join(sorted(known)[:20])}")
 
 
 def evaluated(plan: Plan, request: EvalRequest, session: Console, store: Keeping | None = None) -> BenchReport:
     """Run a plan and compute its report.
 
     Raises:
-        KeyboardInterrupt: it was interrupted; what was there by then has been written, marked as incomplete.
-        SystemExit: likewise.
+        KeyboardInterrupt, SystemExit: The run was interrupted; its results so far are written, marked incomplete.
     """
     began, clock = datetime.now(UTC), time.perf_counter()
     found: list[TaskResult] = []
@@ -146,12 +145,12 @@ def evaluated(plan: Plan, request: EvalRequest, session: Console, store: Keeping
     finally:
         plan.closing.close()
     if plan.models is not None and plan.models.unanswered:
-        session.note(f"not everything was answered: {plan.models.unanswered}")
+        session.note(f"some model requests failed: {plan.models.unanswered}")
     return report_of(plan, request, session, results, began, time.perf_counter() - clock, None)
 
 
 def results_of(plan: Plan, request: EvalRequest, session: Console, found: list[TaskResult]) -> tuple[TaskResult, ...]:
-    """Run the items of a plan; ``found`` takes each result as it comes. The plan stays open."""
+    """Run the items of a plan; each result is appended to ``found`` as it arrives. The plan stays open."""
     limits = {skill.key: limits_of(skill, request) for skill in plan.skills}
     job = Job(
         items=plan.items,
@@ -179,11 +178,11 @@ def results_of(plan: Plan, request: EvalRequest, session: Console, found: list[T
 
 
 def delivered(report: BenchReport, plan: Plan, request: EvalRequest, store: Keeping, session: Console) -> str | None:
-    """Write a report wherever it is requested; return where that failed, in words, None where nowhere."""
+    """Write a report to all requested places; return the problems, or None."""
     problems: list[str | None] = []
     try:
         publish(report, request.output.formats, request.output.directory, session)
-    except UsageError as error:  # such as a full disk: what was measured is still printed, and is no usage error
+    except UsageError as error:  # such as a full disk: results are still printed, and it is no usage error
         problems.append(str(error))
     problems.append(store.keep(report))
     if request.output.metadata:
@@ -192,13 +191,13 @@ def delivered(report: BenchReport, plan: Plan, request: EvalRequest, store: Keep
 
 
 def preview_of(plan: Plan, request: EvalRequest, not_loaded: tuple[NotLoaded, ...]) -> Preview:
-    """Return what running a plan would do; ``not_loaded`` are the skills that cannot be read."""
+    """Return what running a plan would do; ``not_loaded`` lists the unreadable skills."""
     models = plan.models
     forecast = models.forecast(plan.items, plan.adapters, plan.scorers, {}) if models is not None else None
     lines = _lines(plan, request)
     if models is not None and forecast is not None:
         lines[-1:-1] = models.lines(forecast)
-    # What cannot be started is not measured.
+    # A skill that cannot be started is not measured.
     none_started = len(plan.not_started) == len(plan.skills)
     incomplete = not_loaded or (plan.not_started and (none_started or not request.allow_skipped))
     code = EXIT_INCOMPLETE if incomplete else EXIT_PASSED
@@ -206,7 +205,7 @@ def preview_of(plan: Plan, request: EvalRequest, not_loaded: tuple[NotLoaded, ..
 
 
 def _document(plan: Plan, forecast: Forecast | None, not_loaded: Sequence[NotLoaded]) -> dict[str, Any]:
-    """Return what would be run, for programs; ``estimate`` is null where no model would be asked."""
+    """Return the plan as a document; ``estimate`` is null if no model would be asked."""
     benchmark = plan.loaded.benchmark
     estimate = None
     if forecast is not None:
@@ -228,20 +227,20 @@ def _document(plan: Plan, forecast: Forecast | None, not_loaded: Sequence[NotLoa
 
 
 def _lines(plan: Plan, request: EvalRequest) -> list[str]:
-    """Return what would be run, for people."""
+    """Return the plan as text."""
     benchmark, execution = plan.loaded.benchmark, request.execution
     scorers = Counter(plan.scorer_names[task.id] for task in benchmark.tasks)
     lines = [f"benchmark {benchmark.id} {benchmark.version} ({plan.loaded.origin}): {len(benchmark.tasks)} tasks"]
     lines.append("scorers: " + ", ".join(f"{name} {count}" for name, count in sorted(scorers.items())))
     if benchmark.server is not None:
-        lines.append(f"server: {benchmark.server}, on loopback while it runs")
+        lines.append(f"server: {benchmark.server}, on loopback during the run")
     lines += [
         f"skill {skill.key} {skill.spec.version}: {benchmark.adapter or skill.spec.adapter_type.value}, {skill.shown}"
         for skill in plan.skills
     ]
     lines += [f"skill {key} would be skipped: {problem}" for key, problem in plan.not_started.items()]
     own = sum(task.timeout_ms is not None for task in benchmark.tasks)
-    bounded = f" ({own} of the tasks have limits of their own)" if own else ""
+    bounded = f" ({own} of the tasks have their own limits)" if own else ""
     lines.append(
         f"{len(plan.items)} calls: {len(plan.skills)} skills × {len(benchmark.tasks)} tasks × {execution.runs} runs,"
         f" {execution.concurrency} at once, {execution.timeout_ms} ms each{bounded},"
@@ -249,28 +248,28 @@ def _lines(plan: Plan, request: EvalRequest) -> list[str]:
     )
     if request.shard is not None:
         part, of = request.shard
-        lines.append(f"shard {part} of {of}: the calls are its own, of all skills and tasks above")
+        lines.append(f"shard {part} of {of}: only its calls are run, of all skills and tasks above")
     prose = any(skill.spec.adapter_type is AdapterType.SKILLMD for skill in plan.skills)
     if prose and request.config.origin(settings.TIMEOUT_MS) == "default":
-        lines.append(f"prose skills: {PROSE_TIMEOUT_MS} ms each where their settings name no time")
+        lines.append(f"prose skills: {PROSE_TIMEOUT_MS} ms each, unless their settings set a time")
     lines.append("nothing was run, nothing was written")
     return [printable(line) for line in lines]
 
 
 class Expectation(NamedTuple):
-    """What is expected of an answer."""
+    """The expected answer of a single task."""
 
-    option: str  # of the command line, without its dashes
-    output: Mapping[str, Any]  # as the expectedOutput of a benchmark's file
-    directory: str  # that paths in it are relative to
+    option: str  # name of the command-line option, without dashes
+    output: Mapping[str, Any]  # as expectedOutput in a benchmark
+    directory: str  # base of relative paths in it
 
 
 class TaskRequest(NamedTuple):
-    """The request of one task."""
+    """A single task to run."""
 
     input: Mapping[str, Any]
-    expected: Expectation | None  # None where any answer will do
-    evaluation: EvalRequest  # how it is run; it names one skill
+    expected: Expectation | None  # None: any answer passes
+    evaluation: EvalRequest  # how to run it; with one skill
 
 
 class Answered(NamedTuple):
@@ -278,12 +277,12 @@ class Answered(NamedTuple):
 
     result: TaskResult
     skill: Runnable
-    models: tuple[str, ...]  # that were used
-    is_scored: bool  # whether anything was expected
+    models: tuple[str, ...]  # models used
+    is_scored: bool  # whether there was an expectation
 
     @property
     def status(self) -> str:
-        """``answered`` where nothing was expected and there is an answer, else the result's."""
+        """``answered`` for an answer without an expectation, else the result's status."""
         is_answer = not self.is_scored and self.result.status is Status.PASS
         return "answered" if is_answer else self.result.status.value
 
@@ -292,7 +291,7 @@ def run_task(request: TaskRequest, session: Console) -> Answered:
     """Run one task on one skill.
 
     Raises:
-        UsageError: something is not valid; nothing was run.
+        UsageError: An input is not valid; nothing was run.
     """
     evaluation, is_scored = request.evaluation, request.expected is not None
     plan = planned(evaluation, session, _one_task(request, session))
@@ -312,7 +311,7 @@ def run_task(request: TaskRequest, session: Console) -> Answered:
 def _require_one(plan: Plan, word: str) -> None:
     if len(plan.skills) != 1:
         names = ", ".join(skill.shown for skill in plan.skills[:5])
-        raise UsageError(f"--skill {word} leads to {len(plan.skills)} skills ({names}); name one of them")
+        raise UsageError(f"--skill {word} matches {len(plan.skills)} skills ({names}); choose one")
 
 
 class _AnyAnswer:
@@ -323,7 +322,7 @@ class _AnyAnswer:
 
 
 def _one_task(request: TaskRequest, session: Console) -> Loaded:
-    """Return the benchmark of the one task; raise UsageError if input or expectation is not valid."""
+    """Return a benchmark with the one task; raise UsageError if the input or expectation is not valid."""
     expected = request.expected or Expectation("", {"type": "exact", "value": None}, session.cwd)
     task = {"id": _TASK, "inputData": request.input, "expectedOutput": expected.output}
     data = {"id": _TASK, "name": "One task", "version": "0.0.0", "tasks": [task]}
@@ -339,26 +338,26 @@ def _one_task(request: TaskRequest, session: Console) -> Loaded:
 
 
 class RunRequest(NamedTuple):
-    """Which skills are searched for, how they are evaluated, and which of them are selected."""
+    """Which skills to search for, how to evaluate them, and which to select."""
 
     directory: str
     wanted: Wanted
-    evaluation: EvalRequest  # it names no skills
+    evaluation: EvalRequest  # without skills
     strategy: StrategyRequest
 
 
 class Selected(NamedTuple):
     """The result of a run."""
 
-    report: BenchReport  # of all skills that were evaluated, marked as selected or not
-    choices: tuple[Choice, ...]  # of each skill
-    entrants: tuple[Entrant, ...]  # the skills that choices are about
+    report: BenchReport  # all evaluated skills, marked as selected or not
+    choices: tuple[Choice, ...]  # one per skill
+    entrants: tuple[Entrant, ...]  # the skills of the choices
     exit_code: int
-    problem: str | None  # where the report could not be written, in words
+    problem: str | None  # why the report could not be written
 
 
 class _Searched(NamedTuple):
-    """What a search found: skills to evaluate, those that no evaluation could save, what could not be read."""
+    """The skills to evaluate, those that fail a filter already, and unreadable ones."""
 
     skills: Skills
     misfits: tuple[Pick, ...]
@@ -369,7 +368,7 @@ def find_and_select(request: RunRequest, session: Console) -> Selected:
     """Find skills, evaluate them, select the best, and write the report.
 
     Raises:
-        UsageError: something is not valid, or nothing was found; nothing was run.
+        UsageError: An input is not valid, or nothing was found; nothing was run.
     """
     evaluation, strategy = _with_bounds(request.evaluation, strategy_of(request.strategy, cwd=session.cwd))
     found, plan = _planned(request, evaluation, strategy, session)
@@ -386,7 +385,7 @@ def preview_search(request: RunRequest, session: Console) -> tuple[Preview, tupl
     """Return what would be run, and which skills would not be evaluated and why.
 
     Raises:
-        UsageError: something is not valid, or nothing was found.
+        UsageError: An input is not valid, or nothing was found.
     """
     evaluation, strategy = _with_bounds(request.evaluation, strategy_of(request.strategy, cwd=session.cwd))
     found, plan = _planned(request, evaluation, strategy, session)
@@ -398,23 +397,23 @@ def preview_search(request: RunRequest, session: Console) -> tuple[Preview, tupl
 def _planned(
     request: RunRequest, evaluation: EvalRequest, strategy: Strategy, session: Console
 ) -> tuple[_Searched, Plan]:
-    """Search, and plan the run of what was found; raise UsageError if nothing can be run."""
+    """Search, and plan the run of the found skills; raise UsageError if none can be run."""
     found = _searched(request, strategy, session)
     left_out: list[NotLoaded] = []
     plan = planned(evaluation, session, skills=found.skills, left_out=left_out)
     if not plan.skills:
         plan.closing.close()
-        raise UsageError("\n".join(["no skill that was found can be run", *(one.reason for one in left_out)]))
+        raise UsageError("\n".join(["none of the found skills can be run", *(one.reason for one in left_out)]))
     return found._replace(broken=(*found.broken, *left_out)), plan
 
 
 def _searched(request: RunRequest, strategy: Strategy, session: Console) -> _Searched:
-    """Find the skills that are to be evaluated; raise UsageError if there is none."""
+    """Find the skills to evaluate; raise UsageError if there is none."""
     directory, wanted = request.directory, request.wanted
     prose = request.evaluation.prose or wanted.adapter == AdapterType.SKILLMD.value
     listing = list_skills(directory, "--skills-dir", cwd=session.cwd, prose=prose)
     if listing.left_out:
-        session.note(f"{listing.left_out} prose skills (SKILL.md) were left out; --prose takes them in")
+        session.note(f"{listing.left_out} prose skills (SKILL.md) left out; use --prose to include them")
     picks: list[Pick] = []
     files: dict[str, str] = {}
     for one in matching(listing.found, wanted):
@@ -429,12 +428,12 @@ def _searched(request: RunRequest, strategy: Strategy, session: Console) -> _Sea
     if not skills.found:
         problems = [f"{one.path}: {one.reason}" for one in broken]
         problems += [f"{one.skill_id}: {'; '.join(one.reasons)}" for one in picks]
-        raise UsageError("\n".join([f"no skill to evaluate was found in {directory}: nothing was run", *problems[:20]]))
+        raise UsageError("\n".join([f"found no skill to evaluate in {directory}; nothing was run", *problems[:20]]))
     return _Searched(skills, tuple(picks), broken)
 
 
 def _with_bounds(request: EvalRequest, strategy: Strategy) -> tuple[EvalRequest, Strategy]:
-    """Merge the gates and the strategy's filters: options, then the file, then the settings, then 0.7."""
+    """Merge gates and filters; precedence: options, strategy file, settings, then 0.7 for the completion rate."""
     policy, filters = request.policy, strategy.filters
     least = policy.min_completion if filters.min_completion_rate is None else filters.min_completion_rate
     policy = policy._replace(
@@ -455,7 +454,7 @@ def _with_bounds(request: EvalRequest, strategy: Strategy) -> tuple[EvalRequest,
 def _selected(
     report: BenchReport, found: _Searched, strategy: Strategy, request: EvalRequest
 ) -> tuple[BenchReport, tuple[Choice, ...], tuple[Entrant, ...]]:
-    """Mark each skill in a report whose gates are the filters; return it, the choices, and what they are about."""
+    """Mark each skill in the report as selected or not; return the report, the choices and their skills."""
     entrants = tuple(
         Entrant(
             id=one.skill_id,
@@ -466,7 +465,7 @@ def _selected(
         )
         for one in report.reports
     )
-    # The filters are decided already: some before the evaluation, the others with the gates.
+    # The filters were applied before the evaluation or with the gates.
     choices = choose(entrants, replace(strategy, filters=Filters()))
     by_entrant = {choice.entrant: choice for choice in choices}
     reports = tuple(_marked(one, by_entrant[number]) for number, one in enumerate(report.reports))

@@ -1,8 +1,7 @@
-"""Find skills: list those below a directory, match and rank them; then select by their past evaluations.
+"""Find skills below a directory, match and rank them, and select by past evaluations.
 
-Every word of a query must be in the id, the name, the description or a tag. A word that is one there counts more than
-the beginning of one, and that more than a part. A file that is no skill stops no other: it is listed with what is wrong
-with it.
+Every word of a query must occur in the id, name, description or a tag. A whole word counts more than the beginning of
+one, which counts more than a part. A file that is not a valid skill is listed with its problem.
 """
 # ruff: noqa: PTH112, PTH118, PTH119, PTH120, PTH123
 
@@ -46,30 +45,30 @@ if TYPE_CHECKING:
     from skillgate.store.results import StoreChoice
 
 GATE = "selection"
-NAME, ID, DESCRIPTION, TAG = 3, 3, 2, 1  # what a match counts, by where it is
-EXACT, PREFIX, PART = 3, 2, 1  # what it is multiplied by: a whole word, the beginning of one, a part
-_UNKNOWN = "its report does not say it"
+NAME, ID, DESCRIPTION, TAG = 3, 3, 2, 1  # weight of a match, by field
+EXACT, PREFIX, PART = 3, 2, 1  # factor: a whole word, the beginning of one, a part
+_UNKNOWN = "not in its report"
 _LABELS = {
     SortKey.COMPLETION_RATE: "completion rate",
     SortKey.COMPOSITE_SCORE: "composite",
     SortKey.LATENCY: "95th percentile of latencies (ms)",
     SortKey.TOKEN_COST: "tokens",
 }
-RESULTS = "benchmarkResults"  # the key of a skill.json's metadata with what the skill completed
+RESULTS = "benchmarkResults"  # metadata key of a skill.json with its completion rates
 
 
 class Wanted(NamedTuple):
-    """What skills must match."""
+    """The criteria for skills."""
 
-    query: str | None = None  # words; all of them must match
-    tags: Collection[str] = ()  # all of them, whatever their case
-    adapter: str | None = None  # the word for how it is run; None for any
-    min_completion: float | None = None  # the least share of tasks completed in the last evaluation, in [0, 1]
-    limit: int | None = None  # how many at most
+    query: str | None = None  # words that must all match
+    tags: Collection[str] = ()  # all required, case-insensitive
+    adapter: str | None = None  # adapter type; None for any
+    min_completion: float | None = None  # minimum completion rate of the last evaluation, in [0, 1]
+    limit: int | None = None  # maximum number of skills
 
 
 def matches(skill: FoundSkill, wanted: Wanted) -> FoundSkill | None:
-    """Return a skill that matches query, tags and adapter, with how well it matches; None for another one."""
+    """Return the skill with its relevance if it matches query, tags and adapter, else None."""
     if not fits(skill, wanted):
         return None
     if not words_of(wanted.query or ""):
@@ -79,13 +78,13 @@ def matches(skill: FoundSkill, wanted: Wanted) -> FoundSkill | None:
 
 
 def fits(skill: FoundSkill, wanted: Wanted) -> bool:
-    """Whether a skill has the tags and the adapter."""
+    """Whether a skill has the required tags and adapter."""
     has = {folded(tag) for tag in skill.tags}
     return wanted.adapter in (None, skill.adapter_type.value) and {folded(tag) for tag in wanted.tags} <= has
 
 
 def relevance(skill: FoundSkill, query: str) -> int:
-    """Return how well a skill matches a query; 0: not at all."""
+    """Return a skill's relevance for a query; 0 means no match."""
     tags = "\n".join(map(folded, skill.tags))
     texts = ((NAME, folded(skill.name)), (ID, folded(skill.id)), (DESCRIPTION, folded(skill.description)), (TAG, tags))
     scores = [sum(weight * _strength(word, text) for weight, text in texts) for word in words_of(query)]
@@ -102,18 +101,18 @@ def _strength(word: str, text: str) -> int:
 
 
 def words_of(query: str) -> tuple[str, ...]:
-    """Return the words of a query, each once; ``web_search`` stays together and also matches ``web-search``."""
+    """Return the distinct words of a query; ``web_search`` is one word and also matches ``web-search``."""
     return tuple(dict.fromkeys(filter(None, map(folded, query.split()))))
 
 
 def folded(text: str) -> str:
-    """Return the form in which texts are compared: without case, compatible forms as one, ``-`` and ``_`` as blanks."""
+    """Return text for comparison: case-folded, in NFKC, with ``-`` and ``_`` as spaces."""
     plain = unicodedata.normalize("NFKC", text).casefold()
     return " ".join(plain.replace("-", " ").replace("_", " ").split())
 
 
 def ranked(skills: Iterable[FoundSkill]) -> list[FoundSkill]:
-    """Sort skills by relevance, then by what they completed, the unknown last; then by id and path."""
+    """Sort skills by relevance, then completion rate (unknown last), then id and path."""
 
     def place(skill: FoundSkill) -> tuple[object, ...]:
         rate = -1.0 if skill.completion is None else skill.completion.completion_rate
@@ -123,27 +122,27 @@ def ranked(skills: Iterable[FoundSkill]) -> list[FoundSkill]:
 
 
 class Evidence(NamedTuple):
-    """One skill on one benchmark, as it was evaluated once."""
+    """One evaluation of a skill on a benchmark."""
 
-    skill_id: str  # without the version that reports add to it where several skills have that id
+    skill_id: str  # without the version that reports append to duplicate ids
     skill_version: str
     benchmark_id: str
     benchmark_version: str
-    measure: tuple[str, str]  # what two must share to be ranked together: benchmark's content, scorer, filters of tasks
-    at: datetime  # when it was begun
+    measure: tuple[str, str]  # must be equal to compare: benchmark's content, scorer, task filters
+    at: datetime  # start
     figures: Figures
-    skipped: int = 0  # results that were not measured
-    total: int = 0  # results that were
-    incomplete: str | None = None  # why it does not hold all results, None where it does
+    skipped: int = 0  # unmeasured results
+    total: int = 0  # measured results
+    incomplete: str | None = None  # why results are missing, None if none are
 
 
 def of_report(report: BenchReport) -> Iterator[Evidence]:
-    """Yield what a report says."""
+    """Yield the evaluations in a report."""
     return (of_skill(one, report.run) for one in report.reports)
 
 
 def of_skill(one: CompletionReport, run: RunSettings) -> Evidence:
-    """Return what one skill's part of a report says."""
+    """Return the evaluation of one skill in a report."""
     cost = one.token_cost
     return Evidence(
         skill_id=one.skill_id.removesuffix(f"@{one.skill_version}"),
@@ -168,7 +167,7 @@ def of_skill(one: CompletionReport, run: RunSettings) -> Evidence:
 
 
 def of_past(past: PastEvaluation) -> Evidence:
-    """Return what a row of a store says."""
+    """Return the evaluation in a row of the store."""
     return Evidence(
         skill_id=past.skill_id.removesuffix(f"@{past.skill_version}"),
         skill_version=past.skill_version,
@@ -192,7 +191,7 @@ def of_past(past: PastEvaluation) -> Evidence:
 
 
 def by_skill(evidence: Iterable[Evidence]) -> dict[str, list[Evidence]]:
-    """Group evidence by the skill's id, the newest first; what is not whole is left out."""
+    """Group complete evaluations by skill id, newest first."""
     found: dict[str, list[Evidence]] = {}
     for one in sorted(evidence, key=lambda one: one.at, reverse=True):
         if one.incomplete is None:
@@ -203,58 +202,58 @@ def by_skill(evidence: Iterable[Evidence]) -> dict[str, list[Evidence]]:
 def on_benchmark(
     known: Mapping[str, Sequence[Evidence]], skills: Sequence[str], wanted: str | None
 ) -> dict[str, list[Evidence]]:
-    """Select the evidence on the benchmark that skills are compared on.
+    """Select the evaluations on the benchmark to compare skills on.
 
     Args:
-        known: evidence by skill.
-        skills: the candidates' ids.
-        wanted: the benchmark's id; None where there is one alone.
+        known: Evaluations by skill.
+        skills: Ids of the candidates.
+        wanted: The benchmark's id; None if there is only one.
 
     Raises:
-        UsageError: there are several and none was chosen, or there is no evidence on the one that was.
+        UsageError: There are several benchmarks and none was chosen, or no evaluation on the chosen one.
     """
     names = sorted({one.benchmark_id for skill in skills for one in known.get(skill, ())})
     if wanted is None and len(names) > 1:
         several = f"several benchmarks ({', '.join(names)})"
-        raise UsageError(f"the candidates were evaluated on {several}: --benchmark ID says which")
+        raise UsageError(f"the candidates were evaluated on {several}; choose one with --benchmark ID")
     if wanted is not None and names and wanted not in names:
-        there = f"{did_you_mean(wanted, names)}; there are: {', '.join(names)}"
+        there = f"{did_you_mean(wanted, names)}; known: {', '.join(names)}"
         raise UsageError(f"--benchmark {wanted}: no candidate was evaluated on it{there}")
     benchmark = next(iter(names), None) if wanted is None else wanted
     return {skill: [one for one in some if one.benchmark_id == benchmark] for skill, some in known.items()}
 
 
 def newest_measure(known: Mapping[str, Sequence[Evidence]], skills: Iterable[str]) -> tuple[str, str] | None:
-    """Return what the candidates' newest evaluation was measured with: others cannot be ranked with it."""
+    """Return how the newest evaluation of the candidates was measured; others are not comparable with it."""
     found = [some[0] for skill in skills if (some := known.get(skill))]
     return max(found, key=lambda one: one.at).measure if found else None
 
 
 def newest_of(some: Sequence[Evidence], version: str | None, measure: tuple[str, str] | None) -> Evidence | str:
-    """Return the newest evidence that holds for a skill of a version, or why there is none."""
+    """Return the newest comparable evaluation of a skill's version, or why there is none."""
     if not some:
-        return "not evaluated: there is no report of it"
+        return "not evaluated: there is no report"
     same = [one for one in some if version is None or one.skill_version == version]
     if not same:
-        return f"not evaluated: the newest report is of version {some[0].skill_version}, and the skill is {version}"
+        return f"not evaluated: the newest report is for version {some[0].skill_version}, but the skill has {version}"
     fitting = [one for one in same if one.measure == measure]
     if not fitting:
-        return "not evaluated: its newest report is on other tasks of the benchmark, or by another default scorer"
+        return "not evaluated: its newest report has other tasks of the benchmark, or another default scorer"
     return fitting[0]
 
 
 class Entrant(NamedTuple):
-    """A skill that may be selected."""
+    """A candidate for selection."""
 
     id: str  # breaks ties
-    adapter: str  # the word for how it is run
+    adapter: str  # adapter type
     tags: Sequence[str]
-    figures: Figures | None  # of its evaluation; None where there is none, and refused says why
-    refused: tuple[str, ...] = ()  # why it cannot be selected, whatever its figures are
+    figures: Figures | None  # of its evaluation; None without one, see refused
+    refused: tuple[str, ...] = ()  # why it cannot be selected, regardless of its figures
 
 
 def choose(entrants: Sequence[Entrant], strategy: Strategy) -> tuple[Choice, ...]:
-    """Select; the selected come first in their order, then those behind the last rank, then the rejected by id."""
+    """Select; return the selected by rank, then those beyond top_k, then the rejected by id."""
     passed: list[tuple[int, float, tuple[str, ...]]] = []
     rejected: list[Choice] = []
     for index, entrant in enumerate(entrants):
@@ -262,7 +261,7 @@ def choose(entrants: Sequence[Entrant], strategy: Strategy) -> tuple[Choice, ...
         failed = (*entrant.refused, *(one.reason for one in outcomes if one.verdict is not Outcome.PASS))
         figure = None if entrant.figures is None else _figure(entrant.figures, strategy.sort_by)
         if figure is None and not failed:
-            failed = (f"{_LABELS[strategy.sort_by]} was not measured, and it is ranked by",)
+            failed = (f"{_LABELS[strategy.sort_by]} was not measured, but skills are ranked by it",)
         if figure is None or failed:
             rejected.append(Choice(index, selected=False, rank=None, reasons=failed))
         else:
@@ -274,7 +273,7 @@ def choose(entrants: Sequence[Entrant], strategy: Strategy) -> tuple[Choice, ...
     for rank, (index, figure, reasons) in enumerate(passed, start=1):
         text = f"rank {rank} of {len(passed)} by {_LABELS[strategy.sort_by]} {figure:.6g}"
         if strategy.top_k is not None and rank > strategy.top_k:
-            text = f"{text}: the first {strategy.top_k} are selected"
+            text = f"{text}; only the first {strategy.top_k} are selected"
             choices.append(Choice(index, selected=False, rank=rank, reasons=(text,)))
         else:
             choices.append(Choice(index, selected=True, rank=rank, reasons=(text, *reasons)))
@@ -282,7 +281,7 @@ def choose(entrants: Sequence[Entrant], strategy: Strategy) -> tuple[Choice, ...
 
 
 def _figure(figures: Figures, key: SortKey) -> float | None:
-    """Return the figure that skills are ranked by; None where it was not measured."""
+    """Return the figure to rank by; None if it was not measured."""
     match key:
         case SortKey.COMPLETION_RATE:
             return figures.completion_rate
@@ -295,7 +294,7 @@ def _figure(figures: Figures, key: SortKey) -> float | None:
 
 
 def _ties(entrant: Entrant) -> tuple[float, float, str]:
-    """Return what decides between equal figures: composite, completion rate, then the id."""
+    """Return the tie-breakers: composite, completion rate, then id."""
     figures = entrant.figures
     if figures is None:
         return 0.0, 0.0, entrant.id
@@ -319,7 +318,7 @@ def _outcomes(entrant: Entrant, filters: Filters) -> Iterator[GateOutcome]:
 
 
 def misfits(entrant: Entrant, filters: Filters) -> tuple[str, ...]:
-    """Return why an entrant fails filters that need no evaluation."""
+    """Return why a candidate fails the filters that need no evaluation."""
     return tuple(one.reason for one in _words(entrant, filters) if one.verdict is not Outcome.PASS)
 
 
@@ -337,20 +336,20 @@ def _words(entrant: Entrant, filters: Filters) -> Iterator[GateOutcome]:
 
 
 class Listed(NamedTuple):
-    """A skill as its main file describes it."""
+    """A skill and its main file."""
 
     skill: FoundSkill
-    file: str  # the absolute path of its skill.json or SKILL.md
-    shown: str  # the path to show of that file
-    own: Past | None = None  # what it says that it completed
+    file: str  # absolute path of its skill.json or SKILL.md
+    shown: str  # that path for display
+    own: Past | None = None  # self-reported completion
 
     def version(self) -> str:
-        """Return its version; that of a SKILL.md that names none is its content, which is read for it."""
+        """Return its version; for a SKILL.md without one, a version computed from its files."""
         return self.skill.version or content_version(os.path.dirname(self.file))
 
 
 class Listing(NamedTuple):
-    """What is below a directory: the skills, what is none of those that could be read, how many were passed over."""
+    """The skills below a directory, the invalid ones, and the number of prose skills left out."""
 
     found: tuple[Listed, ...]
     broken: tuple[NotLoaded, ...]
@@ -358,20 +357,20 @@ class Listing(NamedTuple):
 
 
 class FindRequest(NamedTuple):
-    """What is searched for, and where."""
+    """What to search for, and where."""
 
     directory: str
     wanted: Wanted
-    prose: bool  # whether SKILL.md files are listed too
-    store: StoreChoice  # where past evaluations are looked up
+    prose: bool  # whether to include SKILL.md files
+    store: StoreChoice  # with past evaluations
 
 
 def find(request: FindRequest, session: Console) -> tuple[FoundSkills, int]:
-    """Return the skills that match, the best first, and how many prose skills were left out.
+    """Return the matching skills, best first, and the number of prose skills left out.
 
     Raises:
-        UsageError: there is no such directory, or a store that was named cannot be used.
-        IncompleteError: the store cannot be read.
+        UsageError: The directory does not exist, or a named store is unusable.
+        IncompleteError: The store cannot be read.
     """
     least = request.wanted.min_completion
     listing = list_skills(request.directory, "--skills-dir", cwd=session.cwd, prose=request.prose)
@@ -392,12 +391,12 @@ def find(request: FindRequest, session: Console) -> tuple[FoundSkills, int]:
 
 
 def matching(listed: Iterable[Listed], wanted: Wanted) -> list[Listed]:
-    """Return the skills that match a query, tags and adapter, with how well they match."""
+    """Return the skills that match query, tags and adapter, with their relevance."""
     return [one._replace(skill=skill) for one in listed if (skill := matches(one.skill, wanted))]
 
 
 def _with_history(found: list[Listed], request: FindRequest, session: Console) -> Iterator[FoundSkill]:
-    """Yield skills with what they completed when they were last evaluated."""
+    """Yield skills with the completion rate of their last evaluation."""
     known = by_skill(map(of_past, past_evaluations(request.store, session, measured=True))) if found else {}
     for one in found:
         some = known.get(one.skill.id, [])
@@ -414,18 +413,18 @@ def list_skills(folder: str, option: str, *, cwd: str, prose: bool) -> Listing:
     """List the skills below a directory, by path.
 
     Args:
-        folder: as the user wrote it.
-        option: that names it, for messages.
-        cwd: the working directory, absolute.
-        prose: whether SKILL.md files count too.
+        folder: The directory as the user wrote it.
+        option: The option that names it, for messages.
+        cwd: The absolute working directory.
+        prose: Whether to include SKILL.md files.
 
     Raises:
-        UsageError: there is no such directory.
+        UsageError: The directory does not exist.
     """
     place = os.path.join(cwd, folder)
     if not os.path.isdir(place):
-        word = "is no directory" if os.path.lexists(place) else "does not exist"
-        raise UsageError(f"{option} {folder} {word}: name the directory that holds the skills with {option}")
+        word = "is not a directory" if os.path.lexists(place) else "does not exist"
+        raise UsageError(f"{option} {folder} {word}; pass the directory of the skills with {option}")
     files, left = main_files(folder, cwd, prose=prose)
     found: list[Listed] = []
     broken: list[NotLoaded] = []
@@ -455,7 +454,7 @@ def _program(file: str, shown: str) -> Listed:
 
 
 def _prose(file: str, shown: str) -> Listed:
-    """Read the head of a SKILL.md; a head that does not parse leaves the directory's name, as it does in a run."""
+    """Read the frontmatter of a SKILL.md; if it is invalid, use the directory's name, as in a run."""
     try:
         with open(file, "rb") as opened:
             data = opened.read(MAX_BYTES + 64)
@@ -464,7 +463,7 @@ def _prose(file: str, shown: str) -> Listed:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        if error.start < len(data) - 4:  # not the cut through a character
+        if error.start < len(data) - 4:  # not a character cut at the end
             raise UsageError(f"{shown} is not UTF-8 (byte {error.start})") from None
         text = data[: error.start].decode("utf-8-sig")
     head, _ = parse(split(text.replace("\r\n", "\n")).yaml or "")
@@ -485,7 +484,7 @@ def _prose(file: str, shown: str) -> Listed:
 
 
 def _tags(value: object) -> tuple[str, ...]:
-    """Return a SKILL.md's tags: a list of texts, or one text with commas."""
+    """Return a SKILL.md's tags: a list of strings, or one comma-separated string."""
     if isinstance(value, str):
         value = value.split(",")
     words = value if isinstance(value, list) else []
@@ -493,7 +492,7 @@ def _tags(value: object) -> tuple[str, ...]:
 
 
 def _newest_past(results: object, version: str) -> Past | None:
-    """Return the newest of what a skill.json says of itself; entries that are not valid say nothing."""
+    """Return the newest self-reported result of a skill.json; invalid entries are ignored."""
     found = [
         past
         for item in (results if isinstance(results, list | tuple) else ())

@@ -1,7 +1,7 @@
-"""The formats that JSON Schema names (draft 7 and 2020-12), each checked against the RFC that defines it.
+"""Checks for the formats of JSON Schema (draft 7 and 2020-12), each by the RFC that defines it.
 
-jsonschema's own checks depend on what is installed, know fewer formats, and let much pass: any text with an @ is an
-email to it.
+jsonschema's own checks depend on installed packages, cover fewer formats and are lenient: any string with an @ is an
+email.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from unicodedata import bidirectional, normalize
 
 Check: TypeAlias = Callable[[str], bool]
 
-# RFC 3987: what IRIs have beyond URIs, and what their queries have beyond that.
+# RFC 3987: characters that IRIs allow beyond URIs, and those for queries only.
 _UCS = "\xa0-\ud7ff\uf900-\ufdcf\ufdf0-\uffef" + "".join(
     f"{chr(plane << 16 | (0x1000 if plane == 14 else 0))}-{chr(plane << 16 | 0xFFFD)}" for plane in range(1, 15)
 )
@@ -34,7 +34,7 @@ _DURATION = re.compile(
     f"P(?:{_N}W|{_CLOCK}|(?:{_N}Y(?:{_N}M(?:{_N}D)?)?|{_N}M(?:{_N}D)?|{_N}D)(?:{_CLOCK})?)"  # RFC 3339, appendix A
 )
 
-_DOTS = re.compile("[.\u3002\uff0e\uff61]")  # what separates labels, by RFC 3490
+_DOTS = re.compile("[.\u3002\uff0e\uff61]")  # label separators, RFC 3490
 _LABEL = re.compile("[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?")
 _LONGEST_HOST = 253
 _ATOM = "A-Za-z0-9!#$%&'*+/=?^_`{|}~\\-"
@@ -67,11 +67,11 @@ class _Address:
         self._fragment = re.compile(rf"(?:[{letters}:@/?]|{_ENCODED})*")
 
     def is_absolute(self, text: str) -> bool:
-        """Whether a text has a scheme and is an address."""
+        """Whether text is an address with a scheme."""
         return ":" in re.split("[/?#]", text, maxsplit=1)[0] and self.is_reference(text)
 
     def is_reference(self, text: str) -> bool:
-        """Whether a text is an address, absolute or relative."""
+        """Whether text is an absolute or relative address."""
         parts = _PARTS.fullmatch(text)
         if parts is None:
             return False
@@ -104,7 +104,7 @@ def _is_time(text: str) -> bool:
     if hour > 23 or minute > 59 or second > 60 or ahead_hour > 23 or ahead_minute > 59:
         return False
     ahead = (ahead_hour * 60 + ahead_minute) * (-1 if found[4] == "-" else 1)
-    return second < 60 or (hour * 60 + minute - ahead) % 1440 == 1439  # a leap second ends a day of UTC
+    return second < 60 or (hour * 60 + minute - ahead) % 1440 == 1439  # a leap second is the last of a UTC day
 
 
 def _is_date_time(text: str) -> bool:
@@ -112,7 +112,7 @@ def _is_date_time(text: str) -> bool:
 
 
 def _is_hostname(text: str) -> bool:
-    """RFC 1123; a label that begins with ``xn--`` is one that IDNA 2008 allows."""
+    """RFC 1123; labels that begin with ``xn--`` must be valid by IDNA 2008."""
     labels = text.split(".")
     if len(text) > _LONGEST_HOST or not all(_LABEL.fullmatch(label) for label in labels):
         return False
@@ -120,7 +120,7 @@ def _is_hostname(text: str) -> bool:
 
 
 def _is_decodable(label: str) -> bool:
-    import idna  # takes time to load, and few schemas need it
+    import idna  # slow to import, rarely needed
 
     try:
         return idna.alabel(idna.ulabel(label.lower())).decode() == label.lower()
@@ -129,7 +129,7 @@ def _is_decodable(label: str) -> bool:
 
 
 def _is_idn_hostname(text: str) -> bool:
-    """RFC 5890, with the rule of RFC 5893 for names that run from right to left."""
+    """RFC 5890, with the rule of RFC 5893 for right-to-left names."""
     import idna
 
     if len(text) > _LONGEST_HOST:
@@ -150,7 +150,7 @@ def _runs_from_right(letter: str) -> bool:
 
 
 def _mailbox(beyond: str, is_host: Check) -> Check:
-    """Return the check of RFC 5321's mailbox, or of RFC 6531's, whose letters go beyond ASCII."""
+    """Return the check for mailboxes of RFC 5321, or of RFC 6531 with characters beyond ASCII."""
     atom = f"[{_ATOM}{beyond}]+"
     local = re.compile(rf"{atom}(?:\.{atom})*|{_QUOTED.replace('{more}', beyond)}")
 
@@ -182,7 +182,7 @@ def _is_ipv6(text: str) -> bool:
 
 
 def _is_regex(text: str) -> bool:
-    """ECMA-262 with the flag ``u``, as the specification asks for."""
+    """ECMA-262 with the flag ``u``, as the specification requires."""
     import regress
 
     try:
@@ -219,5 +219,5 @@ FORMATS: dict[str, Check] = {
     "regex": _is_regex,
     "uuid": _whole(_UUID),
 }
-# The packages that checks need in addition to the standard library.
+# The packages that the checks need.
 NEEDS = dict.fromkeys(("email", "idn-email", "hostname", "idn-hostname"), "idna") | {"regex": "regress"}

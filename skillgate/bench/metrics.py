@@ -1,4 +1,4 @@
-"""Compute the figures of results, with intervals over tasks, and their gates; what was not measured is None."""
+"""Compute figures of results, with intervals over tasks, and decide their gates. Unmeasured figures are None."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from skillgate.model.benchmark import Benchmark
 
 GATE = "benchmark"
-COMPLETION, SPEED, RELIABILITY = 0.5, 0.2, 0.3  # weights of the composite, as the method has them
+COMPLETION, SPEED, RELIABILITY = 0.5, 0.2, 0.3  # weights of the composite
 RESAMPLES = 1_000
-_FEWEST = 10  # results that a mean's interval needs, as the method has it
-_RESAMPLED = 1_000  # tasks; over them the normal interval is the same and takes no time
+_FEWEST = 10  # minimum results for an interval of the mean
+_RESAMPLED = 1_000  # tasks; above, the normal interval is as good and much faster
 
 
 class Figures(NamedTuple):
-    """All that is computed from one skill's results on one benchmark."""
+    """The figures of one skill on one benchmark."""
 
     summary: BenchSummary
     latency: Latency
@@ -39,13 +39,13 @@ class Figures(NamedTuple):
 
 
 def summarise(results: Sequence[TaskResult], benchmark: Benchmark, *, runs: int, seed: int = 0) -> Figures:
-    """Compute the figures; skipped results are outside of all of them and are counted.
+    """Compute the figures; skipped results are counted but not part of any figure.
 
     Args:
-        results: in any order.
-        benchmark: for its method, k and latency limit.
-        runs: how often each task was to be run.
-        seed: of the bootstrap.
+        results: In any order.
+        benchmark: For its method, k and latency limit.
+        runs: Requested runs per task.
+        seed: For the bootstrap.
     """
     measured = [result for result in results if result.status is not Status.SKIPPED]
     latency, tasks = latency_of(measured), _by_task(measured)
@@ -59,7 +59,7 @@ def summarise(results: Sequence[TaskResult], benchmark: Benchmark, *, runs: int,
     reasons: dict[str, str] = {}
     several = runs > 1
     if not several:
-        reasons |= dict.fromkeys(("consistencyScore", "agreement"), "one run shows no consistency")
+        reasons |= dict.fromkeys(("consistencyScore", "agreement"), "needs more than one run")
     chances = _chances(passes.values(), k)
     if chances is None:
         reasons |= dict.fromkeys(("passAtK", "passHatK"), f"a task has fewer than {k} measured runs")
@@ -88,7 +88,7 @@ def summarise(results: Sequence[TaskResult], benchmark: Benchmark, *, runs: int,
 
 
 def latency_of(results: Iterable[TaskResult]) -> Latency:
-    """Return nearest-rank percentiles over all that have a latency, errors included; a timeout's is its limit."""
+    """Return nearest-rank percentiles over all latencies, including errors; a timeout counts as its limit."""
     times = sorted(result.latency_ms for result in results if result.latency_ms is not None)
     if not times:
         return Latency(p50=None, p95=None, p99=None, n=0)
@@ -97,7 +97,7 @@ def latency_of(results: Iterable[TaskResult]) -> Latency:
 
 
 def mean_interval(tasks: Sequence[Sequence[TaskResult]], *, seed: int = 0) -> MeanInterval | None:
-    """Return the 95 % interval of the mean score; runs of one task are drawn together. None under two tasks."""
+    """Return the 95 % interval of the mean score, resampling whole tasks. None below two tasks."""
     sums = [(math.fsum(r.score or 0.0 for r in found), len(found)) for found in tasks]
     total, n = math.fsum(part for part, _ in sums), sum(count for _, count in sums)
     if len(sums) < 2 or not n:
@@ -127,7 +127,7 @@ def _by_task(results: Iterable[TaskResult]) -> dict[str, list[TaskResult]]:
 
 
 def _passes(results: Sequence[TaskResult]) -> tuple[int, int]:
-    """Count the passes, and all."""
+    """Return passes and total."""
     return sum(result.status is Status.PASS for result in results), len(results)
 
 
@@ -165,7 +165,7 @@ def _empty(counts: Counts, results: Sequence[TaskResult], why: str) -> BenchSumm
 
 
 def _composite(completion: float, errors: float, latency: Latency, total: int, benchmark: Benchmark) -> float:
-    """Weigh completion, speed and reliability; speed gives nothing where fewer than half have a latency."""
+    """Combine completion, speed and reliability; speed is 0 if fewer than half have a latency."""
     speed = 0.0
     if latency.p95 is not None and 2 * latency.n >= total:
         speed = 1.0 - min(1.0, latency.p95 / (benchmark.max_latency_ms or MAX_LATENCY_MS))
@@ -202,7 +202,7 @@ def _consistency(results: Iterable[TaskResult]) -> float:
 
 
 def _chances(passes: Iterable[tuple[int, int]], k: int) -> tuple[float, float] | None:
-    """Return pass@k and pass^k, means over tasks of their unbiased estimators; None where a task has under k runs."""
+    """Return pass@k and pass^k, means of unbiased estimators over tasks; None if a task has fewer than k runs."""
     any_of, all_of = [], []
     for passed, n in passes:
         if n < k:
@@ -214,13 +214,13 @@ def _chances(passes: Iterable[tuple[int, int]], k: int) -> tuple[float, float] |
 
 
 def _agreement(tasks: Iterable[Sequence[TaskResult]]) -> float:
-    """Return the mean share of a task's runs that ended as most of them did."""
+    """Return the mean share of a task's runs with its most frequent status."""
     shares = [max(Counter(r.status for r in found).values()) / len(found) for found in tasks]
     return math.fsum(shares) / len(shares)
 
 
 def _proportion(passes: Iterable[tuple[int, int]]) -> Proportion:
-    """Return the share of passes over tasks: a task counts by its share of passes."""
+    """Return the share of passes over tasks; each task counts with its own share."""
     shares = [passed / n for passed, n in passes]
     if not shares:
         return Proportion(value=None, reason="nothing was measured")
@@ -245,7 +245,7 @@ def _tag(results: Sequence[TaskResult]) -> TagRow:
 
 
 def _usage(results: Iterable[TaskResult]) -> BenchUsage | None:
-    """Add tokens up; the cost is known only where every part of it is."""
+    """Add up tokens; the cost is None unless all costs are known."""
     found = [result.usage for result in results if result.usage is not None]
     if not found:
         return None
@@ -259,7 +259,7 @@ def _usage(results: Iterable[TaskResult]) -> BenchUsage | None:
 
 
 def gate(figures: Figures, results: Sequence[TaskResult], policy: BenchPolicy) -> Verdict:
-    """Decide every gate; what could not be measured does not pass."""
+    """Decide every gate; an unmeasured figure does not pass."""
     if policy.is_empty:
         return Verdict(passed=None)
     outcomes = tuple(_outcomes(figures, results, policy))
@@ -283,13 +283,13 @@ def _outcomes(figures: Figures, results: Sequence[TaskResult], policy: BenchPoli
         yield at_most(errors, policy.max_error_rate, gate=GATE, digits=4)
     if policy.max_p95_ms is not None:
         p95 = _rounded(figures.latency.p95, digits=0)
-        slow = Measurement("95th percentile of latencies (ms)", p95, reason="nothing has a latency")
+        slow = Measurement("95th percentile of latencies (ms)", p95, reason="no latency was measured")
         yield at_most(slow, policy.max_p95_ms, gate=GATE, digits=0)
     yield from (_required(task, results) for task in policy.require_tasks)
 
 
 def _rounded(value: float | None, *, digits: int = 4) -> float | None:
-    """Return a figure with the decimals that a gate's reason shows: 2 of 3 reach 0.6667, as the method has it."""
+    """Round to the decimals shown in a gate's reason, so that 2 of 3 reach 0.6667."""
     return None if value is None else round(value, digits)
 
 

@@ -1,4 +1,4 @@
-"""The models of a benchmark run: connected only where a prose skill or a judge needs one; what they would cost."""
+"""The models of a benchmark run, and their estimated cost; connected only for prose skills and judges."""
 
 from __future__ import annotations
 
@@ -37,29 +37,29 @@ if TYPE_CHECKING:
 
 
 class Models:
-    """The models that do the tasks of prose skills and that judge, in one run. ``ask`` is thread-safe.
+    """The models for prose skills and judges in one run. ``ask`` is thread-safe.
 
     Attributes:
-        model: for prose skills.
-        judge_model: where an evaluator names no other.
-        unanswered: why the first question without an answer had none, ``""`` where there is none.
+        model: For prose skills.
+        judge_model: Default for judges.
+        unanswered: Why the first failed request failed, ``""`` if none did.
     """
 
     def __init__(self, session: Console, config: Config, options: ModelOptions, stop: threading.Event) -> None:
         """Connect; nothing is sent yet. ``stop`` ends every wait.
 
         Raises:
-            UsageError: an option does not fit.
-            IncompleteError: a package is missing.
+            UsageError: An option is not valid.
+            IncompleteError: A package is missing.
         """
         if PROVIDERS.flag(config.get(settings.PROVIDER), "BATCHES") and options.replay is None:
-            words = "a benchmark waits for every answer; name another --provider"
-            raise UsageError(f"provider batch is for scores: {words}")
+            words = "benchmarks need immediate answers; use another --provider"
+            raise UsageError(f"provider batch only works for scores: {words}")
         name, judges = config.get(settings.MODEL), config.get(settings.JUDGE_MODEL)
         self.model = name if isinstance(name, str) else DEFAULT_JUDGE
         self.judge_model = judges[0] if isinstance(judges, tuple) and judges else DEFAULT_JUDGE
         if isinstance(judges, tuple) and len(judges) > 1:
-            session.note(f"one model judges in a benchmark: {judges[0]}, the first of {settings.JUDGE_MODEL.key}")
+            session.note(f"a benchmark uses only one judge: {judges[0]}, the first of {settings.JUDGE_MODEL.key}")
         self._session = session
         self._limits = (config.get(settings.MAX_COST_USD), config.get(settings.MAX_CALLS))
         self._provider = connect(config, options, session.environ, session.cwd)
@@ -91,26 +91,25 @@ class Models:
 
     @property
     def spent(self) -> Spent:
-        """What was spent so far, including what was carried over."""
+        """The amount spent so far, including earlier runs."""
         return self._budget.total
 
     def carry(self, spent: Spent) -> None:
-        """Count what earlier runs spent, so that the limits hold over all of them."""
+        """Add what earlier runs spent, so that limits apply to all runs together."""
         self._budget.carry(spent)
         self._carried_usd += spent.usd
 
     def names(self, adapters: Iterable[Adapter], scorers: Iterable[Scorer]) -> tuple[str, ...]:
-        """Return the models that a run uses, sorted.
+        """Return the sorted models that a run uses.
 
         Raises:
-            UsageError: the cost is limited and the price of one of them unknown; or the provider cannot do what a skill
-                needs.
+            UsageError: The cost is limited but a price is unknown, or the provider lacks tools that a skill needs.
         """
         prose, name = [adapter for adapter in adapters if isinstance(adapter, SkillMdAdapter)], self._provider.name
         if PROVIDERS.flag(name, "WITHOUT_TOOLS"):
             for shown in (adapter.reads for adapter in prose):
                 if shown is not None:
-                    raise UsageError(f"{shown} has files to read, and --provider {name} gives models no tools")
+                    raise UsageError(f"{shown} has files to read, but --provider {name} does not support tools")
         found = {self.model for _ in prose}
         found |= {scorer.model for scorer in scorers if isinstance(scorer, Judge)}
         self._budget.require_prices(found)
@@ -123,21 +122,21 @@ class Models:
         scorers: Mapping[str, Scorer],
         added: Mapping[str, Any],
     ) -> estimates.Forecast:
-        """Estimate what a run would ask, at most: every answer is judged, though one that fails is not."""
+        """Estimate the maximum requests of a run: as if every answer were judged."""
         layers = [partial(_rehearsed, item, adapters[item.skill.key], scorers[item.task.id], added) for item in items]
         found = estimates.estimate(layers, answers=self._answers, provider=self._provider)
         return found._replace(layers=len({item.skill.key for item in items}))
 
     def lines(self, forecast: estimates.Forecast) -> Iterator[str]:
-        """Write a forecast for people."""
+        """Yield a forecast as text lines."""
         cost, calls = self._limits
         yield from estimates.lines(forecast, max_cost_usd=cost, max_calls=calls)
 
     def require_approval(self, forecast: Callable[[], estimates.Forecast]) -> None:
-        """Check that a run which may cost much is wanted; without a limit of the user's it gets one far above.
+        """Require approval for an expensive run; a run without a user's limit gets one far above the estimate.
 
         Raises:
-            UsageError: the estimate is high, and there is no limit and no approval.
+            UsageError: The estimate is high, and there is neither a limit nor approval.
         """
         if not self._provider.live or any(limit is not None for limit in self._limits):
             return
@@ -149,25 +148,25 @@ class Models:
             return
         about = f"this run may cost about ${cost.low:.2f} to ${cost.high:.2f}"
         if not self._session.interactive:
-            raise UsageError(f"{about}: give --{settings.MAX_COST_USD.key}, or see what it would ask with --dry-run")
-        if not self._session.confirm(f"{about}; go on?"):
-            raise UsageError(f"{about}, and was not begun")
+            raise UsageError(f"{about}: set --{settings.MAX_COST_USD.key}, or preview it with --dry-run")
+        if not self._session.confirm(f"{about}; continue?"):
+            raise UsageError(f"{about}; not started")
         self._budget.bound(bound_of(cost.high))
 
     def notices(self) -> tuple[str, ...]:
-        """Return what was asked, what it cost, and why something was not answered, for the report."""
+        """Return notices for the report: requests, cost and failures."""
         if not self._requests:
             return ()
         unpriced = self._budget.unpriced
         spent = self._budget.spent - self._carried_usd
-        cost = f"${spent:.4f}" + (f" and what {', '.join(unpriced)} took" if unpriced else "")
-        total = f"models: {self._requests} questions, {self._cached} of the answers kept from before; cost {cost}"
-        made_up = f"{self._made_up} of {self._requests} answers are scripted or replayed: no real model gave them"
-        unanswered = f"not everything was answered: {self.unanswered}"
+        cost = f"${spent:.4f}" + (f" plus the unknown cost of {', '.join(unpriced)}" if unpriced else "")
+        total = f"models: {self._requests} requests, {self._cached} answered from the cache; cost {cost}"
+        made_up = f"{self._made_up} of {self._requests} answers are scripted or replayed, not from a real model"
+        unanswered = f"some model requests failed: {self.unanswered}"
         return (total, *[made_up] * bool(self._made_up), *[unanswered] * bool(self.unanswered))
 
     def close(self) -> None:
-        """Let go of connections and files, and note what could not be stored."""
+        """Close connections and files, and report what could not be stored."""
         self._provider.close()
         failures = []
         if self._recorder is not None:
@@ -181,7 +180,7 @@ class Models:
 
 
 def _rehearsed(item: Item, adapter: Adapter, scorer: Scorer, added: Mapping[str, Any]) -> Steps[None]:
-    """Yield the requests of one item, as far as they can be known: a program's answer has about the size of a text."""
+    """Yield the expected requests of one item, assuming a typical size for a program's answer."""
     output: Any = typical_text()["text"]
     if isinstance(adapter, SkillMdAdapter):
         call = Call(item.task, {**added, **item.task.input_data}, 0.0, item.run)

@@ -1,4 +1,4 @@
-"""Make a skill that calls an operation of an OpenAPI document, which is read bounded, without other documents."""
+"""Make a skill that calls an operation of an OpenAPI document. Reading is limited, and no other document is read."""
 # ruff: noqa: PTH113, PTH118
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _MOST_REFERENCES = 2_000
 _DEEPEST_REFERENCE = 16
 _DEEPEST_EXAMPLE = 12
 _MOST_LISTED = 40
-_MOST_DESCRIPTION = 500  # characters out of the document
+_MOST_DESCRIPTION = 500  # characters quoted from the document
 _METHODS = ("get", "put", "post", "delete", "patch", "options", "head")
-_IGNORED_HEADERS = ("accept", "content-type", "authorization")  # as the specification has it
+_IGNORED_HEADERS = ("accept", "content-type", "authorization")  # by the specification
 _LOCAL = "http://127.0.0.1:8080"
 _PATH = re.compile(r"/[^\x00-\x20\x7f?#\\]*")
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_OWN = ("discriminator", "xml", "externalDocs", "example", "nullable")  # of OpenAPI, unknown to JSON Schema
+_OWN = ("discriminator", "xml", "externalDocs", "example", "nullable")  # OpenAPI keywords unknown to JSON Schema
 _TEXTS = {
     "date": "2026-01-31",
     "date-time": "2026-01-31T12:00:00Z",
@@ -44,24 +44,24 @@ _TEXTS = {
     "ipv4": "192.0.2.1",
 }
 _WORDS = """\
-A program that calls one operation of an HTTP API for each request. `operation.json` says which, and `API_BASE_URL` in
-`adapter.config.json` where the API is; a token is taken from the variable that `passEnv` names there. The input of
-the first task was made of the document's examples: put in what your API has, and the answer that you expect."""
+A program that calls one operation of an HTTP API per request. The operation is in `operation.json`, the address of
+the API is `API_BASE_URL` in `adapter.config.json`, and tokens come from the variables in `passEnv` there. The input of
+the first task comes from the document's examples: replace it with real values and the answer you expect."""
 
 
 def from_document(
     path: str, operation: str | None, wanted: Wanted, *, cwd: str
 ) -> tuple[Mapping[str, str], tuple[str, ...]]:
-    """Return the files of a skill, by their path in its directory, and what the user should know.
+    """Return a skill's files by relative path, and notices.
 
     Args:
-        path: of the document, relative to ``cwd``.
-        operation: which one; None for the only one.
-        wanted: the skill.
-        cwd: the working directory, absolute.
+        path: The document, relative to ``cwd``.
+        operation: The operation; None for the only one.
+        wanted: The skill.
+        cwd: The absolute working directory.
 
     Raises:
-        UsageError: the document is not valid, or a call of the operation cannot be made.
+        UsageError: The document is not valid, or the operation cannot be called.
     """
     notices: list[str] = []
     document = _read(path, cwd=cwd)
@@ -97,7 +97,7 @@ def from_document(
         TASKS: as_json(_tasks(wanted, parameters, body, answer, output)),
         README: readme(wanted, _WORDS),
     }
-    notices += [f"set {one['variable']} to the API's token before you run it" for one in auth]
+    notices += [f"set {one['variable']} to the API's token before running the skill" for one in auth]
     return files, tuple(notices)
 
 
@@ -105,7 +105,7 @@ def _version(document: _Document, notices: list[str]) -> str:
     version = document.mapping(document.root.get("info"), "info").get("version")
     if isinstance(version, str) and is_version(version):
         return version
-    notices.append(f"info.version {version!r:.80} is no semantic version; the skill has 0.1.0")
+    notices.append(f"info.version {version!r:.80} is not a semantic version; the skill gets version 0.1.0")
     return "0.1.0"
 
 
@@ -138,7 +138,7 @@ def _tasks(
     expected: dict[str, Any] = {"type": "exact", "value": None}
     evaluator: dict[str, Any] = {}
     if answer is not None:
-        evaluator = {"evaluator": {"path": ""}}  # the schema is of the whole answer
+        evaluator = {"evaluator": {"path": ""}}  # the schema describes the whole answer
         expected = {"type": "json_schema", "schema": schema or {"not": {"type": "null"}}}
     task = {
         "id": "first_call",
@@ -148,12 +148,12 @@ def _tasks(
         **evaluator,
         "tags": ["basic"],
     }
-    # What only has a shape can be guessed: that is known of this one task until a value is expected of it.
+    # A task that only checks a shape can be guessed, until a value is expected.
     return tasks(wanted, [task], null=1, echo=1, constant=1)
 
 
 def _auth(document: _Document, operation: _Operation, wanted: Wanted, notices: list[str]) -> list[dict[str, str]]:
-    """Return which tokens a call carries, by the first requirement that can be met."""
+    """Return the tokens of a call, by the first security requirement that can be met."""
     security = operation.spec.get("security", document.root.get("security"))
     choices = [dict(one) for one in security if isinstance(one, dict)] if isinstance(security, list) else []
     if not choices or {} in choices:
@@ -167,12 +167,12 @@ def _auth(document: _Document, operation: _Operation, wanted: Wanted, notices: l
             known = [one for one in found if one is not None]
             return [{**one, "variable": stem + (f"_{n}" if n > 1 else "")} for n, one in enumerate(known, 1)]
     names = ", ".join(name for choice in choices for name in choice)[:120]
-    notices.append(f"{operation.label} asks for {names}, which skill.py cannot send; add it there")
+    notices.append(f"{operation.label} requires {names}, which skill.py does not support; add it there")
     return []
 
 
 def _carried(scheme: Mapping[str, Any]) -> dict[str, str] | None:
-    """Return how a scheme's token is sent; None where that is not known."""
+    """Return how to send a scheme's token; None if unknown."""
     kind, place, name = scheme.get("type"), scheme.get("in"), scheme.get("name")
     if kind in ("oauth2", "openIdConnect") or (kind == "http" and str(scheme.get("scheme")).lower() == "bearer"):
         return {"in": "header", "name": "Authorization", "prefix": "Bearer "}
@@ -183,7 +183,7 @@ def _carried(scheme: Mapping[str, Any]) -> dict[str, str] | None:
 
 
 class _Document:
-    """An OpenAPI 3 document: all of it, as JSON has it, and its path, for messages."""
+    """An OpenAPI 3 document as JSON, and its path for messages."""
 
     def __init__(self, root: Mapping[str, Any], shown: str) -> None:
         self.root = root
@@ -191,10 +191,10 @@ class _Document:
         self._followed = self._copied = 0
 
     def mapping(self, value: object, where: str) -> Mapping[str, Any]:
-        """Return an object, the one that it refers to where it is a reference; an empty one where there is nothing.
+        """Return an object, resolving references; an empty one for None.
 
         Raises:
-            UsageError: it is no object, or refers to none.
+            UsageError: The value is not an object, or the reference is invalid.
         """
         for _ in range(_DEEPEST_REFERENCE):
             if value is None:
@@ -204,17 +204,17 @@ class _Document:
             if not isinstance(value.get("$ref"), str):
                 return value
             value = self._target(value["$ref"])
-        raise UsageError(f"{self.shown}: {where}: its references never end")
+        raise UsageError(f"{self.shown}: {where}: circular references")
 
     def schema(self, value: object, above: tuple[str, ...] = ()) -> Any:  # noqa: ANN401 - JSON
-        """Return a schema with all that it refers to in its place; what refers to itself allows anything there.
+        """Return a schema with references replaced; a recursive one allows anything.
 
         Args:
-            value: the schema, or a part of one.
-            above: the references that lead to it.
+            value: The schema, or a part of one.
+            above: The references that lead to it.
 
         Raises:
-            UsageError: a reference leads out of the document, nowhere, or there are too many.
+            UsageError: A reference leads out of the document or is broken, or there are too many.
         """
         self._copied += 1
         if self._copied > _MOST_NODES:
@@ -235,7 +235,7 @@ class _Document:
         if self._followed > _MOST_REFERENCES:
             raise UsageError(f"{self.shown}: the operation follows more than {_MOST_REFERENCES:,} references")
         if not reference.startswith("#/"):
-            hint = "only references within the document (#/…) are followed; bundle it first"
+            hint = "only references within the document (#/…) are supported; bundle the document first"
             raise UsageError(f"{self.shown}: $ref {reference[:120]!r}: {hint}")
         place: object = self.root
         for part in reference[2:].split("/"):
@@ -245,16 +245,16 @@ class _Document:
             elif isinstance(place, Mapping) and key in place:
                 place = place[key]
             else:
-                raise UsageError(f"{self.shown}: $ref {reference[:120]!r} leads nowhere")
+                raise UsageError(f"{self.shown}: $ref {reference[:120]!r} does not exist")
         return place
 
 
 def _read(path: str, *, cwd: str) -> _Document:
-    """Read a document; raise UsageError if it cannot be read, is too large, or is no OpenAPI 3."""
+    """Read a document; raise UsageError if it is unreadable, too large, or not OpenAPI 3."""
     place = os.path.join(cwd, path)
-    if not os.path.isfile(place):  # a pipe would never end
-        raise UsageError(f"--from-openapi: {path} does not exist, or is no file")
-    too_large = f"{_MOST_BYTES:,} bytes; cut it down to the operations you need"
+    if not os.path.isfile(place):  # reading a pipe could block forever
+        raise UsageError(f"--from-openapi: {path} does not exist, or is not a file")
+    too_large = f"{_MOST_BYTES:,} bytes; reduce it to the operations you need"
     data = read_bytes(place, path, _MOST_BYTES, too_large=too_large)
     is_json = data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
     root = _plain(parse_json(data, path) if is_json else _yaml(data, path), path, 0, [_MOST_NODES])
@@ -266,7 +266,7 @@ def _read(path: str, *, cwd: str) -> _Document:
 
 
 def _yaml(data: bytes, path: str) -> object:
-    from skillgate.model.yaml_bounded import Limits, YamlProblem, load_mapping  # brings in yaml
+    from skillgate.model.yaml_bounded import Limits, YamlProblem, load_mapping  # imports yaml
 
     limits = Limits(bytes=_MOST_BYTES, depth=_MOST_DEPTH, nodes=_MOST_NODES, aliases=200)
     try:
@@ -278,24 +278,24 @@ def _yaml(data: bytes, path: str) -> object:
 
 
 def _plain(value: object, path: str, depth: int, left: list[int]) -> Any:  # noqa: ANN401 - JSON
-    """Bring what YAML gives into what JSON has: keys are texts (``200:`` is one), dates are texts."""
+    """Convert YAML values to JSON: keys (such as ``200:``) and dates become strings."""
     left[0] -= 1
     if depth > _MOST_DEPTH or left[0] < 0:
         limit = f"{_MOST_DEPTH} levels" if depth > _MOST_DEPTH else f"{_MOST_NODES:,} values"
-        raise UsageError(f"{path} has more than {limit}; cut it down to the operations you need")
+        raise UsageError(f"{path} has more than {limit}; reduce it to the operations you need")
     if isinstance(value, Mapping):
         return {str(key): _plain(item, path, depth + 1, left) for key, item in value.items()}
     if isinstance(value, list):
         return [_plain(item, path, depth + 1, left) for item in value]
-    if isinstance(value, date):  # times are dates too
+    if isinstance(value, date):  # datetime is a subclass
         return value.isoformat()
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
-        return None  # JSON has no such number
+        return None  # not representable in JSON
     return value if value is None or isinstance(value, str | int | float | bool) else str(value)
 
 
 class _Operation(NamedTuple):
-    """One operation: its method in lower case, its path, what the document says of it and of its path."""
+    """One operation: its lower-case method, its path, and the document's objects for it and its path."""
 
     method: str
     path: str
@@ -304,27 +304,27 @@ class _Operation(NamedTuple):
 
     @property
     def label(self) -> str:
-        """Name it, as in ``GET /orders``."""
+        """Its name, as in ``GET /orders``."""
         return printable(f"{self.method.upper()} {self.path[:200]}")
 
 
 class _Parameter(NamedTuple):
-    """One parameter."""
+    """A parameter."""
 
-    key: str  # what the skill's input calls it
-    name: str  # what the API calls it
+    key: str  # name in the skill's input
+    name: str  # name in the API
     place: str  # path, query or header
     required: bool
-    explode: bool  # whether the items of a list are sent one by one
+    explode: bool  # whether list items are sent one by one
     schema: Mapping[str, Any]  # references resolved
-    example: Any  # a value for the first task; None where there is none to be had
+    example: Any  # for the first task; None if there is none
 
 
 def _choose(document: _Document, wanted: str | None) -> _Operation:
-    """Find the operation that is meant, by its operationId or by method and path; the only one where none is named."""
+    """Find the operation by operationId, or method and path; by default the only one."""
     found = list(_operations(document))
     if not found:
-        raise UsageError(f"{document.shown}: paths: there is no operation")
+        raise UsageError(f"{document.shown}: paths: no operation found")
     if wanted is not None:
         method, _, path = wanted.strip().partition(" ")
         fitting = [one for one in found if one.spec.get("operationId") == wanted]
@@ -342,7 +342,7 @@ def _choose(document: _Document, wanted: str | None) -> _Operation:
 def _operations(document: _Document) -> Iterator[_Operation]:
     for path, value in document.mapping(document.root.get("paths"), "paths").items():
         if not _PATH.fullmatch(path):
-            raise UsageError(f"{document.shown}: paths: {path[:120]!r} is no path: expected / and no blank, ? or #")
+            raise UsageError(f"{document.shown}: paths: {path[:120]!r} is not a path: expected / and no space, ? or #")
         item = document.mapping(value, f"paths.{path}")
         for method in _METHODS:
             if method in item:
@@ -357,7 +357,7 @@ def _listed(found: list[_Operation]) -> str:
 
 
 def _parameters(document: _Document, operation: _Operation, notices: list[str]) -> tuple[_Parameter, ...]:
-    """List the parameters of an operation and its path; what no call needs and cannot be sent becomes a notice."""
+    """List the parameters of an operation and its path; an optional one that cannot be sent becomes a notice."""
     found: dict[tuple[str, str], Mapping[str, Any]] = {}
     for source in (operation.item, operation.spec):
         values = source.get("parameters")
@@ -372,8 +372,8 @@ def _parameters(document: _Document, operation: _Operation, notices: list[str]) 
         if ignored or place not in ("path", "query", "header") or (place == "header" and not _HEADER.fullmatch(name)):
             text = f"{operation.label}: the {place} parameter {name[:80]!r} cannot be sent"
             if required and not ignored:
-                raise UsageError(f"{document.shown}: {text}, and every call needs it")
-            notices.append(f"{text}, and is left out")
+                raise UsageError(f"{document.shown}: {text}, but is required")
+            notices.append(f"{text}; left out")
             continue
         key = name if name not in keys else f"{name}_{place}"
         keys.add(key)
@@ -391,7 +391,7 @@ def _parameters(document: _Document, operation: _Operation, notices: list[str]) 
 
 
 class _Content(NamedTuple):
-    """A body of JSON: its schema, references resolved, an example or None, whether it is required."""
+    """A JSON body: its resolved schema, an example or None, whether it is required."""
 
     schema: Any
     example: Any
@@ -399,17 +399,17 @@ class _Content(NamedTuple):
 
 
 def _body(document: _Document, operation: _Operation, notices: list[str]) -> _Content | None:
-    """Return the body that an operation takes, None where it takes none; raise UsageError if it must be no JSON."""
+    """Return an operation's request body, None if there is none; raise UsageError if it must not be JSON."""
     body = document.mapping(operation.spec.get("requestBody"), f"{operation.label}: requestBody")
     if not body:
         return None
     media = _json_of(document, body.get("content"))
     required = body.get("required") is True
     if media is None:
-        text = f"{operation.label}: its body is no JSON ({', '.join(map(str, body.get('content') or ()))[:120]})"
+        text = f"{operation.label}: its body is not JSON ({', '.join(map(str, body.get('content') or ()))[:120]})"
         if required:
-            raise UsageError(f"{document.shown}: {text}, and only JSON can be sent")
-        notices.append(f"{text}, and is left out")
+            raise UsageError(f"{document.shown}: {text}, but only JSON can be sent")
+        notices.append(f"{text}; left out")
         return None
     schema = document.schema(media.get("schema", {}))
     shown = media["example"] if "example" in media else _first(document, media.get("examples"))
@@ -417,7 +417,7 @@ def _body(document: _Document, operation: _Operation, notices: list[str]) -> _Co
 
 
 def _answer(document: _Document, operation: _Operation) -> _Content | None:
-    """Return what an operation answers when it went well; None where it answers nothing, or nothing that is JSON."""
+    """Return an operation's success response; None if it has none or it is not JSON."""
     responses = document.mapping(operation.spec.get("responses"), f"{operation.label}: responses")
     for status in ("200", "201", "202", "2XX", "default"):
         if status in responses:
@@ -428,7 +428,7 @@ def _answer(document: _Document, operation: _Operation) -> _Content | None:
 
 
 def _server(document: _Document, operation: _Operation, notices: list[str]) -> str:
-    """Return the address that paths are joined to; one of this machine, with a notice, where the document has none."""
+    """Return the base address of paths; a local one, with a notice, if the document has none."""
     for source in (operation.spec, operation.item, document.root):
         servers = source.get("servers")
         if isinstance(servers, list) and servers:
@@ -439,9 +439,11 @@ def _server(document: _Document, operation: _Operation, notices: list[str]) -> s
                 url = url.replace(f"{{{name}}}", str(value))
             if _is_address(url):
                 return url
-            notices.append(f"the server {url[:120]!r} is no whole address; set API_BASE_URL in adapter.config.json")
+            notices.append(
+                f"the server {url[:120]!r} is not a complete address; set API_BASE_URL in adapter.config.json"
+            )
             return _LOCAL
-    notices.append(f"the document names no server; {_LOCAL} stands for it: API_BASE_URL in adapter.config.json")
+    notices.append(f"the document names no server, so API_BASE_URL in adapter.config.json is {_LOCAL}; change it there")
     return _LOCAL
 
 
@@ -455,7 +457,7 @@ def _is_address(url: str) -> bool:
 
 
 def _json_of(document: _Document, content: object) -> Mapping[str, Any] | None:
-    """Return the media type of JSON among those of a body."""
+    """Return the JSON media type of a body."""
     for kind, media in document.mapping(content, "content").items():
         word = kind.partition(";")[0].strip().lower()
         if word in ("application/json", "*/*", "application/*") or word.endswith("+json"):
@@ -476,7 +478,7 @@ def _first(document: _Document, examples: object) -> Any:  # noqa: ANN401 - JSON
 
 
 def _json_schema(value: Any) -> Any:  # noqa: ANN401 - JSON
-    """Return a schema in the words of JSON Schema 2020-12; names of properties are not taken for words of schemas."""
+    """Convert a schema to JSON Schema 2020-12; property names are not taken for keywords."""
     if isinstance(value, list):
         return [_json_schema(item) for item in value]
     if not isinstance(value, Mapping):
@@ -488,10 +490,10 @@ def _json_schema(value: Any) -> Any:  # noqa: ANN401 - JSON
         elif key in ("enum", "const", "default", "examples", "required"):
             found[key] = item
         elif key not in _OWN and not key.startswith("x-") and (key != "format" or item in FORMATS):
-            found[key] = _json_schema(item)  # formats such as int64 are of OpenAPI too
+            found[key] = _json_schema(item)  # formats such as int64 are OpenAPI's
     for word, limit in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
         flag = found.get(word)
-        if isinstance(flag, bool):  # 3.0 marks the limit; JSON Schema has it here
+        if isinstance(flag, bool):  # in OpenAPI 3.0 a flag of the limit; in JSON Schema the limit itself
             del found[word]
             if flag and limit in found:
                 found[word] = found.pop(limit)
@@ -506,7 +508,7 @@ def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _example(schema: Any, depth: int = 0) -> Any:  # noqa: ANN401 - JSON
-    """Return a value that a schema of OpenAPI, references resolved, most likely allows; None if unknown."""
+    """Return a value that a resolved OpenAPI schema most likely allows; None if unknown."""
     if not isinstance(schema, Mapping) or depth > _DEEPEST_EXAMPLE:
         return None
     values = [schema[key] for key in ("example", "const", "default") if key in schema]

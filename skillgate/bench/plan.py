@@ -1,4 +1,4 @@
-"""Plan a benchmark run: read and check everything that it needs before the first process starts."""
+"""Plan a benchmark run: read and check everything before the first process starts."""
 # ruff: noqa: PTH112, PTH113, PTH117, PTH118, PTH119
 
 from __future__ import annotations
@@ -50,35 +50,35 @@ if TYPE_CHECKING:
     from skillgate.console import Console
     from skillgate.model.benchmark import Loaded, Runnable
 
-PROSE_TIMEOUT_MS = 600_000  # of a prose skill by default: as long as is waited for one answer of a model, at most
+PROSE_TIMEOUT_MS = 600_000  # default for prose skills: the maximum wait for one model answer
 _MIB = 1024 * 1024
 _PROGRAMS = (AdapterType.SUBPROCESS, AdapterType.MCP)
 _SQLITE = ("", "-wal", "-shm", "-journal")
 
 
 class Plan(NamedTuple):
-    """What will be run, and everything that was made ready for it."""
+    """What to run, and everything prepared for it."""
 
     skills: tuple[Runnable, ...]  # in the order of the request
     loaded: Loaded  # the benchmark
-    scorers: Mapping[str, Scorer]  # by the task's id
-    scorer_names: Mapping[str, str]  # likewise
-    adapters: Mapping[str, Adapter]  # by the skill's key
+    scorers: Mapping[str, Scorer]  # by task id
+    scorer_names: Mapping[str, str]  # by task id
+    adapters: Mapping[str, Adapter]  # by skill key
     items: tuple[Item, ...]  # every task of every skill in every run, in order
     isolated: tuple[str, ...]  # what programs are isolated from
-    sandbox: str  # and by what
+    sandbox: str  # none or bwrap
     stop: threading.Event  # ends every wait
-    closing: ExitStack  # ends what was made ready: adapters, servers, connections, the spawner last
-    added: Mapping[str, Any]  # what the benchmark's server adds to the input of tasks
-    models: Models | None  # that the run uses; None where it uses none, or cannot
+    closing: ExitStack  # closes adapters, servers, connections, and last the spawner
+    added: Mapping[str, Any]  # the benchmark server's addition to task input
+    models: Models | None  # None if the run uses none, or cannot
     model_names: tuple[str, ...]
-    not_started: Mapping[str, str]  # why a skill's program cannot be started here, by its key
-    answers_readable: bool | None  # whether programs can read expected answers; None where no program is run
-    not_loaded: tuple[NotLoaded, ...] = ()  # skills below a directory that are not valid, and are left out
+    not_started: Mapping[str, str]  # why a skill's program cannot be started here, by skill key
+    answers_readable: bool | None  # whether programs can read expected answers; None without programs
+    not_loaded: tuple[NotLoaded, ...] = ()  # invalid skills below a directory
 
 
 class Limits(NamedTuple):
-    """What holds for one skill where a task says nothing."""
+    """Limits of one skill's tasks, unless a task has its own."""
 
     timeout_s: float
     retries: int
@@ -86,7 +86,7 @@ class Limits(NamedTuple):
 
 
 def limits_of(skill: Runnable, request: EvalRequest) -> Limits:
-    """Return a skill's limits; options come before its own, and its own before those of the configuration."""
+    """Return a skill's limits; precedence: options, the skill's own, the configuration."""
     timeout_ms, retries = request.execution.timeout_ms, request.execution.retries
     origin = request.config.origin(settings.TIMEOUT_MS)
     if origin == "default" and skill.spec.adapter_type is AdapterType.SKILLMD:
@@ -99,10 +99,10 @@ def limits_of(skill: Runnable, request: EvalRequest) -> Limits:
 
 
 def benchmark_of(request: EvalRequest, session: Console, *, cwd: str | None = None) -> Loaded:
-    """Read the requested benchmark, narrowed to the requested tasks; its paths are relative to ``cwd``.
+    """Read the requested benchmark with the requested tasks; paths are relative to ``cwd``.
 
     Raises:
-        UsageError: there is none, or it is not valid.
+        UsageError: There is none, or it is not valid.
     """
     cwd = session.cwd if cwd is None else cwd
     tasks, folder = request.tasks, request.tasks.benchmarks_dir
@@ -129,14 +129,14 @@ def planned(
     """Read and check everything that a run needs.
 
     Args:
-        request: what is run.
-        session: the run.
-        benchmark: where it has been read already.
-        skills: likewise.
-        left_out: takes the skills that cannot be run, which are left out then; None: they are an error.
+        request: What to run.
+        session: The console.
+        benchmark: If it was read already.
+        skills: If they were read already.
+        left_out: Receives the skills that cannot be run; if None, they are an error.
 
     Raises:
-        UsageError: something is not valid; nothing was started.
+        UsageError: An input is not valid; nothing was started.
     """
     broken: list[NotLoaded] = []
     loaded = benchmark_of(request, session) if benchmark is None else benchmark
@@ -147,14 +147,14 @@ def planned(
         session.note(notice)
     k, runs = loaded.benchmark.k, request.execution.runs
     if k is not None and k > runs:
-        raise UsageError(f"{loaded.origin}: k: a pass in {k} runs is asked for, and --runs is {runs}; say --runs {k}")
+        raise UsageError(f"{loaded.origin}: k is {k}, but --runs is {runs}; use --runs {k}")
     return _ready(request, session, loaded, skills, left_out)._replace(not_loaded=tuple(broken))
 
 
 def _ready(
     request: EvalRequest, session: Console, loaded: Loaded, skills: Skills, left_out: list[NotLoaded] | None
 ) -> Plan:
-    """Open everything that a run needs; what cannot be opened closes the rest."""
+    """Open everything that a run needs; on failure, close what was opened."""
     rules = scoring_of(loaded, request.execution.evaluator)
     stop = threading.Event()
     permissions = request.permissions
@@ -188,7 +188,7 @@ def _ready(
             adapters |= {key: Unserved(problem, ErrorKind.NOT_STARTED) for key, problem in not_started.items()}
             if loaded.benchmark.adapter is None:
                 _prepare([skill for skill in found if skill.key not in not_started], spawner)
-        closing = ready.pop_all()  # from here on the run closes it
+        closing = ready.pop_all()  # the run closes it
     return Plan(
         skills=found,
         loaded=loaded,
@@ -209,20 +209,20 @@ def _ready(
 
 
 def _prepare(skills: Sequence[Runnable], spawner: ProcessSpawner) -> None:
-    """Make ready what the calls of programs will need; what fails is the matter of the calls."""
+    """Prepare the calls of programs; failures are reported by the calls."""
     for skill in skills:
         if skill.spec.adapter_type in _PROGRAMS:
-            with suppress(IncompleteError):  # of an MCP server at an address, whose directory no call needs
+            with suppress(IncompleteError):  # an MCP server at an address needs no copy
                 spawner.prepare(skill.root)
 
 
 def _spawner(
     request: EvalRequest, session: Console, served: Mapping[str, str], stop: threading.Event, ready: ExitStack
 ) -> ProcessSpawner:
-    """Make what starts programs, and let them reach what is served."""
+    """Make the spawner, and let programs reach the benchmark's server."""
     permissions = request.permissions
     if permissions.guarded and permissions.as_caller:
-        raise UsageError("--run-as-caller is for the command line: in the Action skills are a stranger's")
+        raise UsageError("--run-as-caller is not allowed in the Action, where skills are untrusted")
     spawner = ProcessSpawner(
         path=session.environ.get("PATH", os.defpath),
         stop=stop,
@@ -238,10 +238,10 @@ def _spawner(
 
 
 def require_approval(plan: Plan) -> None:
-    """Check that what the models of a run may cost is wanted.
+    """Require approval for expensive model requests.
 
     Raises:
-        UsageError: it is much, and there is neither a limit nor an approval.
+        UsageError: The estimate is high, and there is neither a limit nor approval.
     """
     models = plan.models
     if models is not None:
@@ -255,7 +255,7 @@ def _with_models(
     session: Console,
     surroundings: Surroundings,
 ) -> tuple[Models | None, Surroundings]:
-    """Connect to models where a prose skill or a judge needs one; where that cannot be, note why."""
+    """Connect to models if a prose skill or a judge needs one; print a note if that is impossible."""
     prose = any(skill.spec.adapter_type is AdapterType.SKILLMD for skill in skills)
     if not prose and not any(SCORERS.flag(rule.scorer, "ASKS_MODEL") for rule in rules.values()):
         return None, surroundings
@@ -264,7 +264,7 @@ def _with_models(
     try:
         require_packages()
     except IncompleteError as error:
-        session.note(f"what a model has to answer is not measured: {error}")
+        session.note(f"results that need a model are not measured: {error}")
         return None, surroundings._replace(no_model=str(error))
     from skillgate.bench.models import Models
 
@@ -297,26 +297,29 @@ def _adapters(
 def _adapter(skill: Runnable, surroundings: Surroundings, loaded: Loaded) -> Adapter:
     kind = loaded.benchmark.adapter or skill.spec.adapter_type.value
     if kind == STATIC != loaded.benchmark.adapter:
-        raise UsageError(f"{skill.shown}: a static skill is read and never run; benchmark it on one that is static")
+        raise UsageError(f"{skill.shown}: a static skill is never run; use a static benchmark")
     if kind not in ADAPTERS.names():
         runs = ", ".join(ADAPTERS.names())
-        raise UsageError(f"{skill.shown}: this version runs no {kind} skills yet; it runs: {runs}")
+        raise UsageError(f"{skill.shown}: {kind} skills are not supported; supported: {runs}")
     adapter: Adapter = ADAPTERS.load(kind).open_adapter(skill, surroundings)
     return adapter
 
 
 def _answers(skills: Sequence[Runnable], loaded: Loaded, request: EvalRequest, session: Console) -> Answers:
-    """Return every place that holds expected answers, so that programs of skills are isolated from them."""
+    """Return all places with expected answers, to hide them from programs of skills."""
     cwd, config = session.cwd, request.config
     files = [*files_of_benchmark(loaded), *_store_files(request, session)]
     if request.tasks.benchmarks_dir is not None:
         files += files_of(os.path.join(cwd, request.tasks.benchmarks_dir))
-    reports = (request.output.directory, session.config.get(settings.OUTPUT_DIR))  # the last of runs without the option
+    reports = (
+        request.output.directory,
+        session.config.get(settings.OUTPUT_DIR),
+    )  # the second: reports of runs without the option
     folders = [os.path.join(cwd, FOLDER), *(os.path.join(cwd, one) for one in reports), PACKAGED_FOLDER]
     folders += [os.path.join(cwd, path) for path in (request.models.record, request.models.replay) if path is not None]
     cache = folder_of(session.environ, config.get(settings.CACHE_DIR), config.base(settings.CACHE_DIR))
     folders += [cache] if cache else []
-    # Every program needs the directories of temporary files, and those where programs are.
+    # Programs need the temporary directories and those on PATH.
     path = session.environ.get("PATH", os.defpath)
     needed = [tempfile.gettempdir(), *SHARED, *filter(os.path.isabs, path.split(os.pathsep))]
     return answers_of(
@@ -328,7 +331,7 @@ def _answers(skills: Sequence[Runnable], loaded: Loaded, request: EvalRequest, s
 
 
 def files_of_benchmark(loaded: Loaded) -> Iterator[str]:
-    """Yield a benchmark's file, and those of the scorers that its tasks name; not all need to be there."""
+    """Yield a benchmark's file and those of its scorers; not all need to exist."""
     yield os.path.join(loaded.folder, os.path.basename(loaded.origin))
     for task in loaded.benchmark.tasks:
         for path in (task.evaluator.custom_scorer_path, task.expected_output.custom_scorer_path):
@@ -341,7 +344,7 @@ def files_of_benchmark(loaded: Loaded) -> Iterator[str]:
 
 
 def _may_hold_answers(folder: str, path: str) -> bool:
-    """Whether a file that a scorer's command names may hold answers: a program from elsewhere does not."""
+    """Whether a file in a scorer's command may contain answers: programs outside the benchmark do not."""
     return is_within(os.path.realpath(path), os.path.realpath(folder)) or not os.access(path, os.X_OK)
 
 
@@ -355,7 +358,7 @@ def _store_files(request: EvalRequest, session: Console) -> Iterator[str]:
 
 
 def _command_files(skill: Runnable, search_path: str) -> Iterator[str]:
-    """Yield the files that a skill's command names, and its program."""
+    """Yield a skill's program and the files named in its command."""
     if skill.spec.adapter_type not in _PROGRAMS:
         return
     with suppress(UsageError):  # opening the adapter reports it

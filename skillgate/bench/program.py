@@ -1,4 +1,4 @@
-"""A skill's program before it is started: its command, variables and limits, and what it needs on this machine."""
+"""The command, variables and limits of a skill's program, and checks that it can be started here."""
 # ruff: noqa: PTH110, PTH112, PTH113, PTH114, PTH116, PTH118, PTH119, PTH123
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
     from skillgate.model.benchmark import Runnable
 
 RETRYABLE = frozenset((ErrorKind.TIMEOUT, ErrorKind.SPAWN, ErrorKind.CRASH, ErrorKind.EXIT_CODE, ErrorKind.PROTOCOL))
-"""The failures of a program that may not happen another time."""
+"""Failures that a retry may fix."""
 _SHELL = frozenset((";", "&&", "||", "|", "&", ">", ">>", "<", "2>", "2>&1"))
 _SHOWN = 600  # characters of stderr in a message
 _MIB = 1024 * 1024
 
 
 class Unopened(NamedTuple):
-    """Why a program that is talked to was not started."""
+    """Why a program was not started."""
 
     kind: ErrorKind
     words: str
 
 
 class Program(NamedTuple):
-    """A skill's program, ready to be started by a spawner; ``secrets`` are what it was handed and no report shows."""
+    """A skill's program, ready for the spawner. ``secrets`` are values passed to it that no report may show."""
 
     skill: Runnable
     argv: tuple[str, ...]
@@ -49,20 +49,20 @@ class Program(NamedTuple):
 
     @property
     def copy(self) -> bool:
-        """Whether each process has a fresh copy of the skill to itself."""
+        """Whether each process gets its own copy of the skill."""
         return self.skill.config.work_dir == "copy"
 
     def limits(self, timeout_s: float) -> Limits:
-        """Return what a call of so many seconds may use."""
-        own = self.skill.config.memory_mb  # the spawner's limit holds where it is lower, or the only one
+        """Return the limits of a call."""
+        own = self.skill.config.memory_mb  # the spawner's limit applies too
         return Limits(timeout_s=timeout_s, memory_bytes=None if own is None else own * _MIB)
 
     def unstartable(self) -> str | None:
-        """Return why the evaluator cannot start it although it exists; None if it can or the program is at fault."""
+        """Return why it cannot be started although it exists; None if it can, or if the skill is at fault."""
         return self.spawner.unstartable(self.argv, root=self.skill.root, env=self.env, copy=self.copy)
 
     def opened(self, timeout_s: float) -> Conversation | Unopened:
-        """Start it to be talked to, or say why it could not be."""
+        """Start the program and keep it running, or return why that failed."""
         try:
             return self.spawner.open(
                 self.argv, root=self.skill.root, env=self.env, limits=self.limits(timeout_s), copy=self.copy
@@ -72,15 +72,15 @@ class Program(NamedTuple):
 
 
 def secrets_of(skill: Runnable, surroundings: Surroundings) -> tuple[str, ...]:
-    """Return the values of the user's variables that a skill is handed."""
+    """Return the values of the user's variables that a skill gets."""
     return tuple(filter(None, (surroundings.environ.get(name) for name in skill.config.pass_env)))
 
 
 def variables_of(skill: Runnable, surroundings: Surroundings) -> dict[str, str]:
-    """Return a skill's own variables: those of its settings, of the user that it may have, and of the served benchmark.
+    """Return a skill's variables: from its settings, from the user as far as allowed, and of the benchmark's server.
 
     Raises:
-        UsageError: one must not be passed, or is not set.
+        UsageError: One is not allowed, or not set.
     """
     where = f"{skill.shown}: passEnv"
     handed = {
@@ -90,10 +90,10 @@ def variables_of(skill: Runnable, surroundings: Surroundings) -> dict[str, str]:
 
 
 def command_of(skill: Runnable) -> tuple[str, ...]:
-    """Return the program and its arguments; words are split as a shell would, and no shell runs.
+    """Return the program and its arguments, split as a shell would, but without running one.
 
     Raises:
-        UsageError: the entrypoint is not such a command.
+        UsageError: The entrypoint is not a command.
     """
     if skill.config.command is not None:
         return (skill.config.command, *skill.config.args)
@@ -107,22 +107,22 @@ def command_of(skill: Runnable) -> tuple[str, ...]:
     for word in words:
         if word in _SHELL or word.rstrip(";") != word:
             raise UsageError(
-                f"{where}: {word[:80]!r} is for a shell, and no shell runs it; name one program and its arguments, or a"
-                " script that does the rest"
+                f"{where}: {word[:80]!r} needs a shell, but none is used; name one program with its arguments, or"
+                " put the command into a script"
             )
     return tuple(words)
 
 
 def request_of(call: Call, number: int) -> bytes:
-    """Return the line of a request to a program."""
+    """Return a JSON-RPC request as one line."""
     request = {"jsonrpc": "2.0", "method": "invoke", "params": dict(call.data), "id": number}
     return json.dumps(request, ensure_ascii=False).encode()
 
 
 def stderr_note(stderr: bytes) -> str:
-    """Return how a program's standard error ends, to close a message with; ``""`` where it is empty.
+    """Return the end of a program's standard error, to append to a message; ``""`` if it is empty.
 
-    Its last line comes first, since that is where a traceback says what went wrong: a message that is cut still has it.
+    The last line comes first, since it contains the error of a traceback, so that a shortened message still has it.
     """
     lines = stderr[-4 * _SHOWN :].decode("utf-8", "replace").rstrip().rsplit("\n", 1)
     last, before = printable(lines[-1]).strip(), printable(lines[0]).strip() if len(lines) > 1 else ""
@@ -133,7 +133,7 @@ def stderr_note(stderr: bytes) -> str:
 
 
 _SHELLS = frozenset(("sh", "bash", "dash", "ash", "ksh", "zsh"))
-_MOST_INTERPRETERS = 5  # a script may be the interpreter of another
+_MOST_INTERPRETERS = 5  # a script may be another script's interpreter
 _MOST_TEXT = 65_536  # bytes of a shell script
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 _BUILTINS = frozenset(
@@ -151,52 +151,52 @@ _KEYWORDS = frozenset(
         *("time", "until", "while", "{", "}", "[["),
     )
 )
-_IN_SANDBOX = ("/dev/", "/proc/")  # what a sandbox has of its own
+_IN_SANDBOX = ("/dev/", "/proc/")  # provided by the sandbox itself
 _REDIRECTIONS = frozenset((">", ">>", "<", ">&", "<&", ">|", "<>"))
 
 
 class NoProgramError(IncompleteError):
-    """What a command names is a file that no system runs."""
+    """The named file is not executable, or not a program."""
 
 
 def kind_of(error: Exception) -> ErrorKind:
-    """Return whose fault it is that a program was not started: the skill's where there is no such program."""
+    """Return the kind of a failed start: the skill's fault if there is no such program, else not_started."""
     is_skills = isinstance(error, MissingExecutableError | NoProgramError)
     return ErrorKind.SPAWN if is_skills else ErrorKind.NOT_STARTED
 
 
 class Ground(NamedTuple):
-    """Where a command is to start, and what can be reached from there."""
+    """Where a command starts, and what it can reach from there."""
 
-    place: str  # the absolute directory that it runs in
+    place: str  # absolute working directory
     env: Mapping[str, str]
-    others: bool  # whether it runs as a user that may only do what all users may
-    owned: str | None = None  # a directory of which the call gets a copy of its own
-    visible: tuple[str, ...] | None = None  # files and directories that the sandbox shows; None without a sandbox
+    others: bool  # whether it runs as another user, with the rights of all users
+    owned: str | None = None  # a directory that the call gets its own copy of
+    visible: tuple[str, ...] | None = None  # paths visible in the sandbox; None without one
 
     def require(self, path: str, shown: str, wanted: int = EXECUTE) -> None:
-        """Refuse a file or directory that exists and cannot be reached.
+        """Refuse an existing file or directory that cannot be reached.
 
         Raises:
-            UnreachableError: saying why, and what to do about it.
+            UnreachableError: The message says why, and what to do.
         """
         try:
             if self.others and (obstacle := closed_by(path, wanted, owned=self.owned)) is not None:
                 raise UnreachableError(unreachable(shown, path, obstacle))
             if not self.others and not os.access(path, wanted):
-                raise UnreachableError(f"you may not read and run {path}; change its mode")
+                raise UnreachableError(f"{path} is not readable and executable for you; change its mode")
             if self.visible is None or os.path.isdir(path) or path.startswith(_IN_SANDBOX):
                 return
             if (unseen := self._unseen(path, self.visible)) is not None:
                 raise UnreachableError(
-                    f"{path} is not in the sandbox{'' if unseen == path else f', where {unseen} is not'};"
-                    " install it below /usr, put its bin directory on PATH, or run without --sandbox"
+                    f"{path} is not visible in the sandbox{'' if unseen == path else f' (nor is {unseen})'};"
+                    " install it below /usr, add its bin directory to PATH, or run without --sandbox"
                 )
-        except OSError:  # it is gone, or its links lead nowhere: the program will say so
+        except OSError:  # it is gone, or a broken link: starting the program reports it
             return
 
     def _unseen(self, path: str, visible: Sequence[str]) -> str | None:
-        """Return the first link or file on the way that the sandbox does not show."""
+        """Return the first link or file on the path that the sandbox does not show."""
         shown = {*visible, *map(os.path.realpath, visible), self.place, os.path.realpath(self.place)}
         for place, _ in places_passed(path):
             is_inside = any(is_within(place, one) for one in shown)
@@ -205,7 +205,7 @@ class Ground(NamedTuple):
         return None
 
     def absolute(self, word: str) -> str:
-        """Return the path that a word means to the program."""
+        """Return a word of the command as an absolute path."""
         return os.path.normpath(os.path.join(self.place, word))
 
 
@@ -213,8 +213,8 @@ def program_of(name: str, ground: Ground) -> str:
     """Return the absolute path of a command's program.
 
     Raises:
-        MissingExecutableError: there is none of that name.
-        UnreachableError: there is one, and it cannot be reached.
+        MissingExecutableError: There is no such program.
+        UnreachableError: It exists, but cannot be reached.
     """
     if "/" in name or os.sep in name:
         path = ground.absolute(name)
@@ -235,11 +235,11 @@ def program_of(name: str, ground: Ground) -> str:
 
 
 def require_startable(argv: Sequence[str], ground: Ground) -> str:
-    """Return the absolute path of a command's program, or refuse what cannot be started.
+    """Return the absolute path of a command's program, or refuse a command that cannot be started.
 
     Raises:
-        UnreachableError: something that it needs exists and cannot be reached; the evaluator's fault.
-        MissingExecutableError, NoProgramError: there is no such program, or it is none; the skill's fault.
+        UnreachableError: Something it needs exists but cannot be reached; not the skill's fault.
+        MissingExecutableError, NoProgramError: There is no such program, or it is not one; the skill's fault.
     """
     program = program_of(argv[0], ground)
     script = _require_program(program, argv[0], ground)
@@ -253,18 +253,18 @@ def require_startable(argv: Sequence[str], ground: Ground) -> str:
 
 
 def _require_program(path: str, shown: str, ground: Ground, depth: int = 0) -> str:
-    """Refuse what the system would not run; return the text of a shell script."""
+    """Refuse a file that the system cannot run; return the text if it is a shell script."""
     if not os.stat(path).st_mode & 0o111:
-        raise NoProgramError(f"{shown} could not be started: it is not executable; chmod +x makes it so")
+        raise NoProgramError(f"{shown} could not be started: it is not executable; run chmod +x on it")
     ground.require(path, shown)
     try:
         with open(path, "rb") as file:
             text = file.read(_MOST_TEXT)
-    except OSError:  # it may be run and not read
+    except OSError:  # executable but not readable
         return ""
     head = text[:256]
     if not head.startswith((b"#!", b"\x7fELF")) and b"\0" not in head:
-        raise NoProgramError(f"{shown} could not be started: it is a text whose first line names no interpreter (#!)")
+        raise NoProgramError(f"{shown} could not be started: its first line does not name an interpreter (#!)")
     if not head.startswith(b"#!") or depth >= _MOST_INTERPRETERS:
         return ""
     ground.require(path, shown, READ_AND_EXECUTE)
@@ -277,13 +277,13 @@ def _require_program(path: str, shown: str, ground: Ground, depth: int = 0) -> s
     if os.path.isfile(interpreter):
         try:
             _require_program(interpreter, f"the interpreter of {shown}", ground, depth + 1)
-        except NoProgramError:  # the system says so when the script runs
+        except NoProgramError:  # the system reports it when the script runs
             return ""
     return text.decode("utf-8", "replace") if os.path.basename(interpreter) in _SHELLS else ""
 
 
 def _after_env(words: Sequence[str]) -> list[str]:
-    """Return the command that ``env`` runs."""
+    """Return the command after ``env``."""
     rest = list(words)
     while rest and (rest[0].startswith("-") or _ASSIGNMENT.match(rest[0])):
         rest.pop(0)
@@ -291,7 +291,7 @@ def _after_env(words: Sequence[str]) -> list[str]:
 
 
 def _require_argument(word: str, ground: Ground) -> None:
-    """Refuse an argument that names a file or directory which the program could not read."""
+    """Refuse an argument that is an unreadable file or directory."""
     path = ground.absolute(word)
     if "\0" in word or word.startswith("-") or not os.path.exists(path):
         return
@@ -299,7 +299,7 @@ def _require_argument(word: str, ground: Ground) -> None:
 
 
 def _script(arguments: Sequence[str], ground: Ground) -> str:
-    """Return what a shell runs: the text after ``-c``, or that of a file."""
+    """Return the script that a shell runs: the text after ``-c``, or the content of a file."""
     for number, word in enumerate(arguments):
         if word.startswith("-") and not word.startswith("--") and "c" in word:
             return next((one for one in arguments[number + 1 :] if not one.startswith("-")), "")
@@ -312,9 +312,9 @@ def _script(arguments: Sequence[str], ground: Ground) -> str:
 
 
 def _require_commands(script: str, ground: Ground) -> None:
-    """Refuse a shell script one of whose commands exists and cannot be reached.
+    """Refuse a shell script if one of its commands exists but cannot be reached.
 
-    Only a script that runs its commands one after another is judged; of one that decides, nothing is known.
+    Only scripts without branches are checked: for others, it is unknown which commands run.
     """
     for name in commands_of(script):
         path = ground.absolute(name)
@@ -325,7 +325,7 @@ def _require_commands(script: str, ground: Ground) -> None:
 
 
 def commands_of(script: str) -> tuple[str, ...]:
-    """Return the programs that a shell script is sure to run, in order; none where it decides which to run."""
+    """Return the programs that a shell script certainly runs, in order; none if it has branches."""
     programs: list[str] = []
     moved = False
     for line in script.replace("\\\n", " ").splitlines():
@@ -333,7 +333,7 @@ def commands_of(script: str) -> tuple[str, ...]:
         lexer.whitespace_split = True
         try:
             words = list(lexer)
-        except ValueError:  # a quote that goes on in the next line
+        except ValueError:  # a quote that continues on the next line
             return ()
         for command, is_sure in _split(words):
             name = _name(command)
@@ -352,7 +352,7 @@ def commands_of(script: str) -> tuple[str, ...]:
 
 
 def _split(words: Sequence[str]) -> Iterator[tuple[list[str], bool]]:
-    """Yield the commands of a line, and whether each is sure to run: what may fail is not before it with ``&&``."""
+    """Yield the commands of a line, and whether each certainly runs: not after ``&&`` and a command that may fail."""
     command: list[str] = []
     is_sure = True
     for word in (*words, ";"):
@@ -366,7 +366,7 @@ def _split(words: Sequence[str]) -> Iterator[tuple[list[str], bool]]:
 
 
 def _name(command: Sequence[str]) -> str | None:
-    """Return the program of a simple command, ``""`` where there is none to look for; None where it is not simple."""
+    """Return the program of a simple command, ``""`` if it has none; None if the command is not simple."""
     words = list(command)
     plain = [word for word in words if word not in _REDIRECTIONS]
     if any(re.fullmatch(r"[();<>|&]+", word) for word in plain) or words[0] in _KEYWORDS:

@@ -1,4 +1,4 @@
-"""Report a benchmark run: compute the report, write its files, show the progress, write results into skill.json."""
+"""Compute and write the report of a benchmark run, show progress, and write results into skill.json."""
 # ruff: noqa: PTH103, PTH110, PTH112, PTH116, PTH118, PTH120, PTH123
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ def report_of(
     seconds: float,
     incomplete: str | None,
 ) -> BenchReport:
-    """Compute the report of what was run, in the time that it took; ``incomplete`` says why results are missing."""
+    """Compute the report; ``seconds`` is the run time, ``incomplete`` is why results are missing."""
     reports = best_first(_skill_report(skill, plan, request, results, began, incomplete) for skill in plan.skills)
     measured, _ = totals(reports)
-    whole = len(plan.items)  # what an interrupted run did not come to was not measured either
+    whole = len(plan.items)  # results that an interrupted run did not reach are unmeasured
     execution = request.execution
     return BenchReport(
         reports=reports,
@@ -121,15 +121,15 @@ def _skill_report(
 
 
 def require_output(formats: Sequence[str], output_dir: str, session: Console, *, make: bool = True) -> None:
-    """Check that every report file may be written; make their directory unless ``make`` is False.
+    """Check that every report file is writable; make the directory unless ``make`` is False.
 
     Raises:
-        UsageError: one may not.
+        UsageError: One is not.
     """
     folder = os.path.join(session.cwd, output_dir)
     hint = f"choose another --{settings.OUTPUT_DIR.key}"
     for form in formats:
-        writer("bench", form)  # what a format needs and is not installed is said now
+        writer("bench", form)  # reports missing packages now
         name = os.path.join(output_dir, f"{NAME}.{ending(form)}")
         place = require_place(name, session.cwd)
         if os.path.isdir(place):
@@ -142,7 +142,7 @@ def require_output(formats: Sequence[str], output_dir: str, session: Console, *,
     except OSError as error:
         raise UsageError(f"cannot write into {output_dir}: {error.strerror}; {hint}") from error
     above = folder
-    while not os.path.lexists(above):  # what is to be made is made in the nearest directory that is there
+    while not os.path.lexists(above):  # find the nearest existing directory
         above = os.path.dirname(above)
     if not os.path.isdir(above):
         raise UsageError(f"cannot write into {output_dir}: Not a directory; {hint}")
@@ -151,7 +151,7 @@ def require_output(formats: Sequence[str], output_dir: str, session: Console, *,
 
 
 def publish(report: BenchReport, formats: Sequence[str], output_dir: str, session: Console) -> None:
-    """Write the report in every format, under a stable name and under one with its time."""
+    """Write the report in every format, under a fixed name and one with the time."""
     stamp = (report.reports[0].timestamp if report.reports else datetime.now(UTC)).strftime("%Y-%m-%dT%H-%M-%SZ")
     for form in formats:
         data = rendered(report, form, session).encode(errors="backslashreplace")
@@ -163,13 +163,13 @@ def publish(report: BenchReport, formats: Sequence[str], output_dir: str, sessio
 
 
 def rendered(report: BenchReport, form: str, session: Console, *, style: Style | None = None) -> str:
-    """Render a report; only its format's module is loaded. Text is laid out for the terminal without a ``style``."""
+    """Render a report; only the format's module is imported. Without ``style``, text fits the terminal."""
     style = style or Style(width=session.width, color=session.color)
     return render(report, "bench", form, style, verbose=session.verbose)
 
 
 def watching(progress: str, session: Console, total: int) -> Callable[[TaskResult | None], None]:
-    """Show how far a run is: a line that is redrawn, or an object a line with ``--progress json``; None ends it."""
+    """Return a function that shows progress as a bar or JSON lines; call it with None at the end."""
     done = passed = 0
     drawn = 0.0
     bar = progress == "bar" and session.stderr.isatty() and not session.quiet
@@ -195,13 +195,13 @@ def watching(progress: str, session: Console, total: int) -> Callable[[TaskResul
 
 
 def require_writable(skills: Sequence[Runnable], request: EvalRequest, session: Console) -> None:
-    """Check, before anything is run, that results can be written into every skill.json: ``--write-metadata``.
+    """Check for ``--write-metadata``, before the run, that every skill.json is writable.
 
     Raises:
-        UsageError: one cannot be written, or a part of the tasks is run, which is no result of the benchmark.
+        UsageError: One is not writable, or only some of the tasks are run.
     """
     if request.tasks.ids or request.tasks.tags or request.shard is not None:
-        raise UsageError("--write-metadata takes the results of all tasks; leave out --task-id, --task-tag, --shard")
+        raise UsageError("--write-metadata needs the results of all tasks; remove --task-id, --task-tag and --shard")
     problems = []
     for skill in _programs(skills):
         file = os.path.join(skill.root, SKILL_JSON)
@@ -212,8 +212,8 @@ def require_writable(skills: Sequence[Runnable], request: EvalRequest, session: 
             continue
         if not _is_of(file, skill):
             problems.append(
-                f"--write-metadata: {skill.shown} holds no skill.json of {skill.spec.id}: it was read through a link,"
-                " or from a file of another name"
+                f"--write-metadata: {skill.shown} has no skill.json of {skill.spec.id}: it was read through a link or"
+                " from a file with another name"
             )
         elif not (os.access(file, os.W_OK) and os.access(skill.root, os.W_OK)):
             problems.append(f"--write-metadata: {skill.shown}/{SKILL_JSON} cannot be written: not permitted")
@@ -221,7 +221,7 @@ def require_writable(skills: Sequence[Runnable], request: EvalRequest, session: 
 
 
 def write_back(skills: Sequence[Runnable], report: BenchReport, session: Console) -> str | None:
-    """Write each skill's result, where everything was measured; return what went wrong, None for nothing."""
+    """Write the result of each completely measured skill; return problems, or None."""
     by_key = {one.skill_id: one for one in report.reports}
     problems = []
     written = 0
@@ -231,7 +231,7 @@ def write_back(skills: Sequence[Runnable], report: BenchReport, session: Console
             continue
         result = _result(one)
         if result is None:
-            session.note(f"{skill.shown}: nothing is written into its metadata: not everything was measured")
+            session.note(f"{skill.shown}: metadata not written, because not everything was measured")
             continue
         try:
             _write(skill, result, session)
@@ -244,7 +244,7 @@ def write_back(skills: Sequence[Runnable], report: BenchReport, session: Console
 
 
 def _is_of(file: str, skill: Runnable) -> bool:
-    """Whether a file is the skill.json that a skill was read from."""
+    """Whether the skill was read from this skill.json."""
     try:
         data = read_json(file, file)
     except UsageError:
@@ -272,10 +272,10 @@ def _result(one: CompletionReport) -> dict[str, Any] | None:
 
 
 def _write(skill: Runnable, result: dict[str, Any], session: Console) -> None:
-    """Replace a skill.json as a whole; raise UsageError if it cannot be, or is no longer what was read."""
+    """Replace a skill.json atomically; raise UsageError if that fails, or the file has changed."""
     file, shown = os.path.join(skill.root, SKILL_JSON), f"{skill.shown}/{SKILL_JSON}"
     if not _is_of(file, skill):
-        raise UsageError(f"cannot write {shown}: it is another one now")
+        raise UsageError(f"cannot write {shown}: it has changed since it was read")
     require_place(file, session.cwd)
     try:
         with open(file, "rb") as opened:
@@ -289,7 +289,7 @@ def _write(skill: Runnable, result: dict[str, Any], session: Console) -> None:
 
 
 class _Member(NamedTuple):
-    """Where a member's value begins and ends in a text."""
+    """Start and end of a member's value in a text."""
 
     key: str
     start: int
@@ -297,22 +297,22 @@ class _Member(NamedTuple):
 
 
 def with_result(text: str, result: Mapping[str, Any]) -> str:
-    """Add one result to the text of a skill.json; one on the same benchmark is replaced.
+    """Add a result to the text of a skill.json, replacing the one on the same benchmark.
 
     Args:
-        text: a JSON object; what is no result in its list stays.
-        result: with ``benchmarkId``.
+        text: A JSON object; other entries of its list are kept.
+        result: With ``benchmarkId``.
 
     Raises:
-        ValueError: ``metadata`` is no object, or what it holds of results is no list.
+        ValueError: ``metadata`` is not an object, or its results are not a list.
     """
     data = json.loads(text)
     metadata = data.get(METADATA, {})
     if not isinstance(metadata, dict):
-        raise ValueError(f"{METADATA} is no object")  # noqa: TRY004 - of the text
+        raise ValueError(f"{METADATA} is not an object")  # noqa: TRY004 - of the text
     results = metadata.get(RESULTS, [])
     if not isinstance(results, list):
-        raise ValueError(f"{METADATA}.{RESULTS} is no list")  # noqa: TRY004
+        raise ValueError(f"{METADATA}.{RESULTS} is not a list")  # noqa: TRY004
     benchmark = result["benchmarkId"]
     others = [one for one in results if not (isinstance(one, dict) and one.get("benchmarkId") == benchmark)]
     value = [*others, dict(result)]
@@ -325,7 +325,7 @@ def with_result(text: str, result: Mapping[str, Any]) -> str:
 
 
 def _put(text: str, start: int, members: list[_Member], key: str, value: Any, *, depth: int) -> str:  # noqa: ANN401
-    """Replace a member of the object that begins at ``start``, or add it as the last one."""
+    """Replace a member of the object at ``start``, or append it."""
     in_line = bool(members) and "\n" not in text[start : members[-1].end]
     found = None if in_line else _INDENT.search(text)
     unit = found[1] if found else None
@@ -345,7 +345,7 @@ def _put(text: str, start: int, members: list[_Member], key: str, value: Any, *,
 
 
 def _members(text: str, start: int) -> list[_Member]:
-    """List the members of the object that begins at ``start``; the text is valid JSON."""
+    """List the members of the object at ``start``; the text is valid JSON."""
     found: list[_Member] = []
     place = _skip(text, start + 1)
     while text[place] != "}":

@@ -1,6 +1,6 @@
-"""Read reports of benchmark runs, also an older evaluator's; join the shards of one, and compare two.
+"""Read benchmark reports, also those of an older evaluator, merge shards, and compare two reports.
 
-This is what ``report merge`` and ``report diff`` do.
+The use cases behind ``report merge`` and ``report diff``.
 """
 # ruff: noqa: PTH118
 
@@ -50,31 +50,31 @@ _SAME = (
     *("skill_version", "skill_digest", "adapter", "benchmark_version", "benchmark_digest", "scoring_method"),
     *("max_latency_ms", "model"),
 )
-_MOST = 20  # problems that are reported
+_MOST = 20  # problems to report
 _OLDER = "an older evaluator"
 _UNKNOWN = "unknown"
 _WRITTEN = {"partialScore": "partial_score", "compositeScore": "composite_score"}
 _COMPUTED = {"completionRate": "completion_rate", "errorRate": "error_rate", "consistencyScore": "consistency_score"}
 _STATUSES = {status.value: status for status in Status}
-_ROUNDED = 0.0005  # figures stand in such reports with four decimals
+_ROUNDED = 0.0005  # such reports have four decimals
 
 
 def data_of(shown: str, session: Console) -> Any:  # noqa: ANN401 - JSON
-    """Read a file of JSON.
+    """Read a JSON file.
 
     Raises:
-        UsageError: it cannot be read, or is none.
+        UsageError: It cannot be read or parsed.
     """
     return parsed(read_whole(os.path.join(session.cwd, shown), shown, "the report"), source=shown)
 
 
 def is_bench(data: Any) -> bool:  # noqa: ANN401 - JSON
-    """Whether a document is a benchmark report, by its kind; a list with something in it is an older tool's."""
+    """Whether a document is a benchmark report; a non-empty list is one of an older tool."""
     return (isinstance(data, list) and bool(data)) or kind_of(data) == KIND
 
 
 def kinds_of(names: Iterable[str], session: Console) -> dict[str, str]:
-    """Return the kind of each file; ``""`` for what cannot be read, which is reported when it is read."""
+    """Return the kind of each file; ``""`` for an unreadable one, which is reported later."""
     found = {}
     for shown in names:
         try:
@@ -87,10 +87,10 @@ def kinds_of(names: Iterable[str], session: Console) -> dict[str, str]:
 
 
 def bench_of(data: Any, shown: str, session: Console) -> BenchReport:  # noqa: ANN401 - JSON
-    """Make a report of a document; what an older one does not say is noted on stderr.
+    """Decode a report; print notes on what an older one lacks.
 
     Raises:
-        UsageError: it is none, or a later version's; the message names the file and the place in it.
+        UsageError: It is not a report, or from a later version. The message has file and position.
     """
     if isinstance(data, list):
         report = _older_report(data, shown)
@@ -99,7 +99,7 @@ def bench_of(data: Any, shown: str, session: Console) -> BenchReport:  # noqa: A
         return report
     version = data.get("schema_version") if isinstance(data, dict) else None
     if isinstance(version, int) and version > SCHEMA_VERSION:
-        later = "a later skillgate wrote it, and this one cannot read it"
+        later = "a newer skillgate wrote it; update skillgate to read it"
         raise UsageError(f"{shown} has schema version {version}: {later}")
     try:
         return decode(BenchReport, data)
@@ -113,13 +113,13 @@ def read_bench(shown: str, session: Console) -> BenchReport:
 
 
 def totals(reports: Sequence[CompletionReport]) -> tuple[int, int]:
-    """Count the results that were measured, and those that were skipped."""
+    """Return the number of measured and of skipped results."""
     counts = [one.summary.counts for one in reports]
     return sum(one.total for one in counts), sum(one.skipped for one in counts)
 
 
 def whole_verdict(reports: Iterable[CompletionReport]) -> Verdict:
-    """Return what the gates of all skills say together."""
+    """Return the combined verdict of all skills' gates."""
     verdicts = [one.gate.passed for one in reports if one.gate.passed is not None]
     return Verdict(passed=all(verdicts) if verdicts else None)
 
@@ -130,14 +130,14 @@ def best_first(reports: Iterable[CompletionReport]) -> tuple[CompletionReport, .
 
 
 def exit_code(report: BenchReport, *, allow_skipped: bool) -> int:
-    """Return the exit code: a failed gate comes before what could not be measured, a gate's own figure included."""
+    """Return the exit code; a failed gate takes precedence over unmeasured results and figures."""
     if report.gate.passed is False:
         gates = (report.gate, *(one.gate for one in report.reports))
         verdicts = {outcome.verdict for gate in gates for outcome in gate.outcomes}
         decided = verdicts & {Outcome.FAIL, Outcome.INCONCLUSIVE}
-        return EXIT_GATE_FAILED if decided else EXIT_INCOMPLETE  # for want of a figure: nothing that a skill did
+        return EXIT_GATE_FAILED if decided else EXIT_INCOMPLETE  # only unmeasured figures
     measured, skipped = totals(report.reports)
-    empty = not measured and (skipped or report.run.shard is None)  # a shard may have been dealt nothing
+    empty = not measured and (skipped or report.run.shard is None)  # a shard may be empty
     incomplete = (skipped and not allow_skipped) or empty or report.not_loaded
     return EXIT_INCOMPLETE if incomplete else EXIT_PASSED
 
@@ -149,18 +149,19 @@ class _Shard(NamedTuple):
 
 
 def merge(names: Sequence[str], policy: BenchPolicy, session: Console) -> BenchReport:
-    """Join shards in any order: the report is what the run of all of it would have been, but for its times.
+    """Merge shards, in any order, into the report of the whole run; only times differ from a single run.
 
     Args:
-        names: the shards' files.
-        policy: the gates of the whole run.
-        session: for its working directory.
+        names: Files of the shards.
+        policy: Gates of the whole run.
+        session: For its working directory.
 
     Raises:
-        UsageError: the files are not all shards of one run, each whole and each once, or a required task was not run.
+        UsageError: The files are not all shards of one run, complete and without duplicates, or a required task was
+            not run.
     """
     if len(set(names)) < len(names):
-        raise UsageError("a shard is given twice")
+        raise UsageError("a shard is passed twice")
     shards = _ordered([_Shard(name, read_bench(name, session)) for name in names])
     first = shards[0].report
     refuse(_differences(shards), _MOST)
@@ -183,39 +184,38 @@ def merge(names: Sequence[str], policy: BenchPolicy, session: Console) -> BenchR
 
 
 def _ordered(shards: Sequence[_Shard]) -> list[_Shard]:
-    """Sort shards by number; raise UsageError if one is none, one is missing, or one is there twice."""
+    """Sort shards by number; raise UsageError if one is not a shard, missing or duplicate."""
     found: dict[int, _Shard] = {}
     counts: dict[int, str] = {}
     for shard in shards:
         text = shard.report.run.shard
         number, _, of = (text or "").partition("/")
         if not (number.isascii() and number.isdigit() and of.isascii() and of.isdigit()):
-            raise UsageError(f"{shard.name} is no shard: write shards with skillgate eval --shard I/N")
+            raise UsageError(f"{shard.name} is not a shard; write shards with skillgate eval --shard I/N")
         counts.setdefault(int(of), shard.name)
         if len(counts) > 1:
             (one, a), (other, b) = counts.items()
-            raise UsageError(f"{a} is one of {one} shards, {b} one of {other}: they are not of one run")
+            raise UsageError(f"{a} is one of {one} shards, {b} one of {other}: they are not from the same run")
         if int(number) in found:
             raise UsageError(f"{found[int(number)].name} and {shard.name} are both shard {text}")
         found[int(number)] = shard._replace(number=int(number))
     total = next(iter(counts), 0)
     strange = [found[number].name for number in found if not 1 <= number <= total]
     if strange or not total:
-        raise UsageError(f"{strange[0] if strange else 'nothing'} is no shard of {total}")
+        raise UsageError(f"{strange[0] if strange else 'nothing'} is not a shard of {total}")
     missing = [f"{number}/{total}" for number in range(1, total + 1) if number not in found]
     if missing:
-        are = "is" if len(missing) == 1 else "are"
-        raise UsageError(f"not all shards are here: {', '.join(missing[:_MOST])} {are} missing")
+        raise UsageError(f"missing shard{'s' * (len(missing) > 1)}: {', '.join(missing[:_MOST])}")
     return [found[number] for number in sorted(found)]
 
 
 def _differences(shards: Sequence[_Shard]) -> Iterator[str]:
-    """Yield in what shards are not of one run."""
+    """Yield the differences that show that shards are not from one run."""
     first = shards[0]
     for other in shards[1:]:
         for what, one, two in _pairs(first.report, other.report):
             if one != two:
-                yield f"{first.name} has {what} {_shown(one)}, {other.name} {_shown(two)}: they are not of one run"
+                yield f"{first.name} has {what} {_shown(one)}, {other.name} {_shown(two)}; they are not of one run"
 
 
 def _pairs(a: BenchReport, b: BenchReport) -> Iterator[tuple[str, object, object]]:
@@ -245,11 +245,11 @@ def _key(report: CompletionReport) -> tuple[str, str]:
 
 
 def _misplaced(shard: _Shard, of: int) -> Iterator[str]:
-    """Yield which results a shard lacks, holds twice, or should not hold."""
+    """Yield missing, duplicate and foreign results of a shard."""
     run = shard.report.run
     for report in shard.report.reports:
         if report.incomplete is not None:
-            yield f"{shard.name} is not whole ({report.incomplete}): run shard {shard.number}/{of} again"
+            yield f"{shard.name} is incomplete ({report.incomplete}); run shard {shard.number}/{of} again"
             return
         wanted = {
             (task, number)
@@ -261,12 +261,12 @@ def _misplaced(shard: _Shard, of: int) -> Iterator[str]:
         others = sum(result.skill_id != report.skill_id for result in report.task_results)
         wrong = [
             *[f"{len(wanted - set(held))} results are missing"] * bool(wanted - set(held)),
-            *[f"{len(set(held) - wanted)} are not its own"] * bool(set(held) - wanted),
-            *["some stand in it twice"] * (len(set(held)) < len(held)),
-            *[f"{others} are another skill's"] * bool(others),
+            *[f"{len(set(held) - wanted)} belong to other shards"] * bool(set(held) - wanted),
+            *["some are duplicates"] * (len(set(held)) < len(held)),
+            *[f"{others} belong to another skill"] * bool(others),
         ]
         if wrong:
-            text = f"{shard.name} does not hold what shard {shard.number}/{of} runs of {report.skill_id}"
+            text = f"{shard.name} does not have the results of shard {shard.number}/{of} for {report.skill_id}"
             yield f"{text}: {'; '.join(wrong)}"
 
 
@@ -302,16 +302,16 @@ def _joined(first: CompletionReport, shards: Sequence[_Shard], policy: BenchPoli
 
 
 class DiffRequest(NamedTuple):
-    """Which reports are compared, and what is worse."""
+    """Which reports to compare, and what counts as a regression."""
 
-    a: str  # the file of the report before
-    b: str  # likewise, after
+    a: str  # file of the report before
+    b: str  # file of the report after
     label_a: str
     label_b: str
     policy: DiffPolicy
     is_gate: bool  # whether a regression fails
-    # What a fall does that chance may explain: point, pass, warn or fail; None: as the configuration says, else point
-    # where a report has one run of each task, else warn.
+    # Result of a drop that may be chance: point, pass, warn or fail. None: from the configuration, else point if a
+    # report has one run of each task, else warn.
     on_inconclusive: str | None
 
 
@@ -319,24 +319,25 @@ def are_benchmarks(a: str, b: str, session: Console) -> bool:
     """Whether both files are benchmark reports.
 
     Raises:
-        UsageError: one is and the other is not.
+        UsageError: Only one is.
     """
     kinds = kinds_of((a, b), session)
     if set(kinds.values()) == {KIND}:
         return True
     if KIND in kinds.values() and all(kinds.values()):
-        message = " and ".join(f"{shown} is of kind {kind}" for shown, kind in kinds.items())
-        raise UsageError(f"{message}: only two documents of one kind can be compared")
+        message = " and ".join(f"{shown} is a {kind} document" for shown, kind in kinds.items())
+        raise UsageError(f"{message}; both must have the same kind")
     return False
 
 
 def bench_diff(request: DiffRequest, session: Console) -> tuple[BenchDiff, int]:
     """Compare two benchmark reports, and return the exit code too.
 
-    Where a regression fails, all but PASS fails; of a fall that chance may explain ``on_inconclusive`` decides.
+    If the comparison is a gate, everything except PASS fails; for a drop that may be chance, ``on_inconclusive``
+    decides.
 
     Raises:
-        UsageError: one is not valid, a golden task is in neither, or numpy and scipy are missing.
+        UsageError: A report is not valid, a golden task is in neither, or numpy or scipy is missing.
     """
     try:
         from skillgate.bench.diff import diff, is_chance
@@ -365,7 +366,7 @@ def bench_diff(request: DiffRequest, session: Console) -> tuple[BenchDiff, int]:
 
 
 def _has_one_run(report: BenchReport) -> bool:
-    """Whether a report has one run of each task; of another program's reports only the results say so."""
+    """Whether a report has one run of each task, by its results (other programs' reports have no settings)."""
     return max((result.run for one in report.reports for result in one.task_results), default=1) == 1
 
 
@@ -373,12 +374,12 @@ def _unambiguous(shown: str, session: Console) -> BenchReport:
     report = read_bench(shown, session)
     keys = [_key(one) for one in report.reports]
     if len(set(keys)) < len(keys):
-        raise UsageError(f"{shown} is not a benchmark report: a skill stands twice in it on one benchmark")
+        raise UsageError(f"{shown} is not a benchmark report: a skill occurs twice on one benchmark")
     return report
 
 
 class _At(NamedTuple):
-    """A value and where it stands."""
+    """A value and its position."""
 
     value: Any
     where: str
@@ -392,14 +393,13 @@ class _At(NamedTuple):
 
 
 def _older_report(data: list[Any], shown: str) -> BenchReport:
-    """Make a report of what an older evaluator wrote: a list that is not empty, of one object for each skill.
+    """Convert the report of an older evaluator: a non-empty list with one object per skill.
 
-    It holds no version, settings or digests, as the notices say. What the results say is computed anew from them; what
-    only the benchmark would say (how partial scores are put together, the latency limit of the composite) is taken as
-    it is written.
+    It has no version, settings or digests, which the notices mention. Figures are recomputed from the results. Figures
+    that need the benchmark (partial score, composite) are taken as written.
 
     Raises:
-        UsageError: it is no such list; the message names the file and the place in it.
+        UsageError: It is not such a list. The message has file and position.
     """
     try:
         found = [_skill(item) for item in _At(data, "$").items()]
@@ -408,8 +408,8 @@ def _older_report(data: list[Any], shown: str) -> BenchReport:
     results = [result for report, _ in found for result in report.task_results]
     measured = sum(result.status is not Status.SKIPPED for result in results)
     notices = [
-        "written by an older evaluator: versions and digests of benchmarks, settings, isolation and what each error was"
-        " are not known; settings are shown as they are by default"
+        "written by an older evaluator: benchmark versions and digests, settings, isolation and error kinds are"
+        " unknown; settings are shown with their defaults"
     ]
     for _, contradictions in found:
         notices += contradictions
@@ -443,9 +443,9 @@ def _skill(at: _At) -> tuple[CompletionReport, list[str]]:
         changes[field] = shares[key]
         reasons.pop(key, None)
         if shares[key] is None:
-            reasons[key] = "the older report does not say"
+            reasons[key] = "not in the older report"
     if not results:
-        reasons["counts"] = "the older report holds no results"
+        reasons["counts"] = "the older report has no results"
     report = CompletionReport(
         skill_id=name,
         skill_version=_text(at.key("skillVersion"), _UNKNOWN),
@@ -462,13 +462,13 @@ def _skill(at: _At) -> tuple[CompletionReport, list[str]]:
 
 
 def _contradictions(name: str, shares: Mapping[str, float | None], summary: BenchSummary) -> Iterator[str]:
-    """Yield where a report's own figures are not what its results give."""
+    """Yield figures of a report that contradict its results."""
     if not summary.counts.total:
         return
     for key, field in _COMPUTED.items():
         written, computed = shares[key], getattr(summary, field)
         if written is not None and computed is not None and abs(written - computed) > _ROUNDED:
-            yield f"{name}: the report says {key} {written:g}, its results give {computed:.4g}, which is shown"
+            yield f"{name}: the report has {key} {written:g}, but its results give {computed:.4g}, which is used"
 
 
 def _results(at: _At, name: str) -> Iterator[TaskResult]:
@@ -495,7 +495,7 @@ def _result(at: _At, name: str, status: Status, run: int) -> TaskResult:
         run=run,
         status=status,
         score=scores.get(status, min(1.0, score)),
-        latency_ms=latency if latency > 0 and status is not Status.SKIPPED else None,  # failed calls have 0
+        latency_ms=latency if latency > 0 and status is not Status.SKIPPED else None,  # 0 means a failed call
         scorer_type=_text(at.key("scorerType"), "")[:MAX_WORDS],
         output=_output(at.key("output").value),
         error=_words(at.key("error")),
@@ -507,7 +507,7 @@ def _result(at: _At, name: str, status: Status, run: int) -> TaskResult:
 
 
 def _output(value: Any) -> Output | None:  # noqa: ANN401 - JSON
-    """Return an answer as a report holds it; one with numbers that JSON does not have becomes a text."""
+    """Return an answer for a report; one with numbers that JSON cannot represent becomes a string."""
     if value is None:
         return None
     try:
@@ -539,7 +539,7 @@ def _time(at: _At) -> datetime:
     except ValueError:
         raise _problem(at, "a time such as 2026-01-02T03:04:05Z") from None
     if found.tzinfo is None:
-        raise _problem(at, "a time with its zone")
+        raise _problem(at, "a time with a time zone")
     return found
 
 
@@ -551,12 +551,12 @@ def _text(at: _At, default: str | None = None) -> str:
     if at.value is None and default is not None:
         return default
     if not isinstance(at.value, str):
-        raise _problem(at, "a text")
+        raise _problem(at, "a string")
     return at.value
 
 
 def _number(at: _At, default: float) -> float:
-    """Return a number of at least 0; older reports write ``null`` for what is none."""
+    """Return a non-negative number; older reports write ``null`` for none."""
     if at.value is None:
         return default
     if isinstance(at.value, bool) or not isinstance(at.value, int | float):

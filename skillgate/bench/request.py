@@ -1,4 +1,4 @@
-"""The request of a benchmark run: what to run, how, within which limits, which gates, and what is written."""
+"""The request of a benchmark run: tasks, execution, permissions, gates and output."""
 # ruff: noqa: PTH118
 
 from __future__ import annotations
@@ -17,40 +17,40 @@ if TYPE_CHECKING:
     from skillgate.model.setting import Setting
     from skillgate.store.results import StoreChoice
 
-DEFAULT_COMPLETION = 0.7  # the least completion rate of --exit-on-fail where none is named, as the method has it
+DEFAULT_COMPLETION = 0.7  # default minimum completion rate of --exit-on-fail
 
 
 class TaskChoice(NamedTuple):
-    """Which tasks are run."""
+    """Which tasks to run."""
 
     benchmark: str  # an id or a path
-    file: str | None  # of tasks, in the place of a benchmark
-    benchmarks_dir: str | None  # of benchmarks in addition to the packaged ones
+    file: str | None  # a file of tasks instead of a benchmark
+    benchmarks_dir: str | None  # directory of more benchmarks
     ids: tuple[str, ...] = ()  # empty for all
-    tags: tuple[str, ...] = ()  # likewise
+    tags: tuple[str, ...] = ()  # empty for all
 
     @classmethod
     def configured(
         cls, config: Config, *, file: str | None = None, ids: Iterable[str] = (), tags: Iterable[str] = ()
     ) -> TaskChoice:
-        """Return the choice that a configuration makes, with options laid over it already."""
+        """Return the choice of a configuration that includes the options."""
         folder = _directory(config, settings.BENCHMARKS_DIR)
         return cls(config.get(settings.BENCHMARK), file, folder, tuple(dict.fromkeys(ids)), tuple(dict.fromkeys(tags)))
 
 
 class Execution(NamedTuple):
-    """How tasks are run."""
+    """How to run tasks."""
 
     runs: int
     concurrency: int
     timeout_ms: int
     retries: int
     retry_delay_s: float
-    evaluator: str  # the scorer where a task names none
+    evaluator: str  # default scorer
 
     @classmethod
     def configured(cls, config: Config) -> Execution:
-        """Return what a configuration says."""
+        """Return the execution settings of a configuration."""
         return cls(
             runs=config.get(settings.RUNS),
             concurrency=config.get(settings.CONCURRENCY),
@@ -62,15 +62,15 @@ class Execution(NamedTuple):
 
 
 class Permissions(NamedTuple):
-    """What the programs and servers of skills may do."""
+    """What programs and servers of skills may do."""
 
-    programs: bool  # whether any may be started
-    env: frozenset[str]  # variables that skills may be given
-    hosts: frozenset[str]  # of servers of skills, in addition to public ones
-    memory_mb: int  # that a call of a program may use
+    programs: bool  # whether programs may be started
+    env: frozenset[str]  # user variables that skills may get
+    hosts: frozenset[str]  # allowed hosts of skill servers, besides public ones
+    memory_mb: int  # limit per call
     sandbox: str  # none, bwrap or auto, as requested
-    as_caller: bool = False  # whether programs run as the calling user, as root too
-    guarded: bool = False  # whether skills are a stranger's: what they reach of the network is held narrower
+    as_caller: bool = False  # whether programs run as the calling user, even root
+    guarded: bool = False  # whether skills are untrusted, which restricts network access further
 
     @classmethod
     def configured(
@@ -83,12 +83,12 @@ class Permissions(NamedTuple):
         as_caller: bool = False,
         guarded: bool = False,
     ) -> Permissions:
-        """Return what a configuration permits; ``env`` and ``hosts`` add to it, ``programs`` may take away.
+        """Return the permissions of a configuration; ``env`` and ``hosts`` add to it, ``programs`` can restrict it.
 
         Raises:
-            UsageError: a host is not valid.
+            UsageError: A host is not valid.
         """
-        from skillgate.bench.addresses import allowed_of  # brings in the network
+        from skillgate.bench.addresses import allowed_of  # imports network modules
 
         return cls(
             programs=config.get(settings.ALLOW_EXEC) and programs,
@@ -102,32 +102,32 @@ class Permissions(NamedTuple):
 
 
 class Output(NamedTuple):
-    """What a run writes."""
+    """What to write."""
 
-    formats: tuple[str, ...]  # of the files
-    directory: str  # likewise
-    progress: str = "none"  # or bar, json
-    metadata: bool = False  # whether results are written into each skill.json
+    formats: tuple[str, ...]  # of report files
+    directory: str  # of report files
+    progress: str = "none"  # none, bar or json
+    metadata: bool = False  # whether to write results into each skill.json
 
     @classmethod
     def configured(
         cls, config: Config, *, formats: tuple[str, ...] | None = None, progress: str = "none", metadata: bool = False
     ) -> Output:
-        """Return what a configuration says; ``formats`` come before its own."""
+        """Return the output settings of a configuration; ``formats`` override its own."""
         chosen = config.get(settings.FORMATS) if formats is None else formats
         return cls(chosen, _directory(config, settings.OUTPUT_DIR), progress, metadata)
 
 
 class BenchPolicy(NamedTuple):
-    """The gates of a benchmark; None: no gate. Shares are in [0, 1]."""
+    """The gates of a benchmark; None means no gate. Shares are in [0, 1]."""
 
     min_completion: float | None = None
     min_partial: float | None = None
     min_composite: float | None = None
     max_error_rate: float | None = None
     max_p95_ms: float | None = None
-    require_tasks: tuple[str, ...] = ()  # ids of tasks that must pass in every run
-    on_inconclusive: str = "point"  # as of scores: point, pass, warn or fail
+    require_tasks: tuple[str, ...] = ()  # task ids that must pass in every run
+    on_inconclusive: str = "point"  # point, pass, warn or fail
 
     @classmethod
     def configured(cls, config: Config) -> BenchPolicy:
@@ -147,25 +147,25 @@ class BenchPolicy(NamedTuple):
 
 
 class DiffPolicy(NamedTuple):
-    """What a regression between two benchmark reports is; a limit of None: none. Shares are in [0, 1]."""
+    """What counts as a regression between two benchmark reports; None means no limit. Shares are in [0, 1]."""
 
-    max_completion_drop: float = 0.0  # by how much the rate may fall, and which share of tasks may break
+    max_completion_drop: float = 0.0  # allowed drop of the rate, and allowed share of broken tasks
     max_partial_drop: float | None = None
     max_composite_drop: float | None = None
-    max_p95_share: float | None = None  # by which share of itself the 95th percentile of latencies may grow
+    max_p95_share: float | None = None  # allowed increase of the 95th latency percentile, as a share of it
     max_p95_ms: float | None = None
-    # ignore, warn or fail; None: a warning, and reports on different versions of a benchmark are not the same
-    # measurement. With ignore or warn the tasks of both are compared.
+    # ignore, warn or fail; None: a warning, and reports on different versions of a benchmark are not comparable. With
+    # ignore or warn the tasks in both reports are compared.
     new_tasks: str | None = None
     removed_tasks: str | None = None
-    golden: tuple[str, ...] = ()  # ids of tasks that must not be lost, in addition to those that the benchmark names
+    golden: tuple[str, ...] = ()  # task ids that must not break, besides those marked in the benchmark
 
 
 class EvalRequest(NamedTuple):
-    """The request of one run."""
+    """The request of a run."""
 
-    skills: tuple[str, ...]  # paths of skill.json and SKILL.md files, or directories with some
-    config: Config  # with the options over it
+    skills: tuple[str, ...]  # paths of skill.json and SKILL.md files, or of directories with some
+    config: Config  # including options
     tasks: TaskChoice
     execution: Execution
     permissions: Permissions
@@ -173,20 +173,20 @@ class EvalRequest(NamedTuple):
     models: ModelOptions
     store: StoreChoice
     policy: BenchPolicy
-    prose: bool = False  # whether prose skills that a search meets are taken in
-    allow_skipped: bool = False  # whether what could not be measured changes no exit code
+    prose: bool = False  # whether a search includes prose skills
+    allow_skipped: bool = False  # whether unmeasured results leave the exit code unchanged
     exit_on_fail: bool = False  # --exit-on-fail
-    shard: tuple[int, int] | None = None  # which of how many is run, from 1; None for all of it
-    answers: tuple[str, ...] = ()  # files and directories with expected answers, beyond those that the run knows
+    shard: tuple[int, int] | None = None  # (number from 1, total); None for all
+    answers: tuple[str, ...] = ()  # more files and directories with expected answers
 
 
 def shard_of(skill: str, task: str, of: int) -> int:
-    """Return which of ``of`` shards runs a skill's task, from 1."""
+    """Return the number (from 1) of the shard that runs a skill's task."""
     data = f"{len(skill)}:{skill}{task}".encode()
     return int.from_bytes(hashlib.sha256(data).digest()[:8], "big") % of + 1
 
 
 def _directory(config: Config, setting: Setting[str]) -> str:
-    """Return a directory: relative to the file that sets it, or to the working directory."""
+    """Return a directory, relative to the file that sets it, or to the working directory."""
     value, origin = config.get(setting), config.origin(setting)
     return value if origin in ("default", "option") else os.path.join(config.base(setting), value)

@@ -1,13 +1,13 @@
-"""Runs skills against tasks: several at once, each within its time, retried where infrastructure failed.
+"""Run skills on tasks: concurrently, within time limits, with retries after infrastructure failures.
 
-Results come in the order run, skill, task, whatever the order in which they end.
+Results are in the order run, skill, task.
 
-:func:`rerun` runs the tasks that a change seems to have broken again, on both sides, to tell a broken task from a flaky
-one. A task that passed in every run of the base and failed in every run of the head is run again until each side has
-three runs. It is broken if all three passed before and none does now. An unchanged flaky task looks like that at most
-once in 64 times, but among many tasks that happens often. So a skill that has shown itself flaky (one of its tasks
-passed in some runs of a side and not in others) needs six runs of each side, which an unchanged task survives at most
-once in 4,096 times. A side stops as soon as a rerun decides against it.
+:func:`rerun` reruns apparently broken tasks on both sides, to distinguish broken from flaky tasks. A task that passed
+in every run of the base and failed in every run of the head is rerun until each side has three runs. It is broken if
+all three passed before and none passes now. An unchanged flaky task looks like that at most once in 64 times, but
+among many tasks that happens often. So skills known to be flaky (a task passed in some runs of a side, but not in all)
+need six runs per side, which an unchanged task survives at most once in 4,096 times. A side stops as soon as a rerun
+decides against it.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ if TYPE_CHECKING:
     from skillgate.model.exchange import Steps
 
 T = TypeVar("T")
-MOST_WAIT_S = 30.0  # between two attempts
-_TICK_S = 0.1  # in which Ctrl-C is noticed
-_ANSWER_TICK_S = 0.05  # in which the end of the run is noticed while a model answers
+MOST_WAIT_S = 30.0  # between attempts
+_TICK_S = 0.1  # how often Ctrl-C is checked
+_ANSWER_TICK_S = 0.05  # how often the end of the run is checked while a model answers
 ENOUGH = 3
 ENOUGH_IF_FLAKY = 6
 _REASON = 300  # characters
 
 
 class Item(NamedTuple):
-    """One task for one skill in one run; ``order`` is its place among the results."""
+    """One task of one skill in one run; ``order`` is its position in the results."""
 
     order: int
     skill: Runnable
@@ -58,28 +58,28 @@ class Item(NamedTuple):
 
 
 class Job(NamedTuple):
-    """What is to be run."""
+    """Everything that a run needs."""
 
     items: Sequence[Item]
-    adapters: Mapping[str, Adapter]  # by the skill's key
-    scorers: Mapping[str, Scorer]  # by the task's id
-    scorer_names: Mapping[str, str]  # likewise
-    added: Mapping[str, Any]  # what the benchmark's server adds to a task's input, where it is not there
-    timeout_s: Mapping[str, float]  # by the skill's key, where the task names none
-    retries: Mapping[str, int]  # by the skill's key
-    most_at_once: Mapping[str, int | None]  # likewise; None for no limit of its own
+    adapters: Mapping[str, Adapter]  # by skill key
+    scorers: Mapping[str, Scorer]  # by task id
+    scorer_names: Mapping[str, str]  # by task id
+    added: Mapping[str, Any]  # the benchmark server's addition to task input
+    timeout_s: Mapping[str, float]  # by skill key, unless the task has its own
+    retries: Mapping[str, int]  # by skill key
+    most_at_once: Mapping[str, int | None]  # by skill key; None for no own limit
     concurrency: int  # items at once
     retry_delay_s: float  # before the first retry
-    stop: threading.Event  # ends the run
+    stop: threading.Event  # set to end the run
     clock: Callable[[], float] = time.perf_counter  # for latencies
 
 
 def items_of(
     skills: Sequence[Runnable], loaded: Loaded, *, runs: int, shard: tuple[int, int] | None = None
 ) -> tuple[Item, ...]:
-    """Return every task of every skill in every run, in the order run, skill, task.
+    """Return all items in the order run, skill, task.
 
-    A shard holds all runs of the tasks that a digest of skill and task deals it.
+    A digest of skill and task assigns all runs of a task to one shard.
     """
     pairs = [
         (skill, task)
@@ -95,11 +95,11 @@ def run(job: Job, done: Callable[[TaskResult], None]) -> tuple[TaskResult, ...]:
     """Run every item.
 
     Args:
-        job: what is to be run.
-        done: gets each result as it comes, on the caller's thread.
+        job: What to run.
+        done: Called with each result as it arrives, on the caller's thread.
 
     Returns:
-        One result for each item, in the items' order. Where the run was stopped, the rest is skipped and says so.
+        One result per item, in order. If the run was stopped, the remaining results are skipped.
     """
     queue = _Queue(job)
     found: dict[int, TaskResult] = {}
@@ -113,14 +113,14 @@ def run(job: Job, done: Callable[[TaskResult], None]) -> tuple[TaskResult, ...]:
                     done(result)
                 for worker in working:
                     if worker.done():
-                        worker.result()  # raises what a bug in it raised
+                        worker.result()  # re-raises a bug
         finally:
-            job.stop.set()  # where it was interrupted, the calls end now
+            job.stop.set()  # after an interruption, this ends the calls
     return tuple(found[item.order] for item in job.items)
 
 
 class _Queue:
-    """The items that wait, and the results that are there."""
+    """Waiting items and finished results."""
 
     def __init__(self, job: Job) -> None:
         self._job = job
@@ -138,7 +138,7 @@ class _Queue:
             return found
 
     def work(self) -> None:
-        """Work until nothing is left."""
+        """Work until no item is left."""
         while (item := self._next()) is not None:
             if self._job.stop.is_set():
                 result = _skipped(item, self._job, ErrorKind.STOPPED, "the run ended before its turn")
@@ -163,7 +163,7 @@ class _Queue:
 
 
 def _evaluate(item: Item, job: Job) -> TaskResult:
-    """Run one item, with retries where infrastructure failed."""
+    """Run one item, with retries after infrastructure failures."""
     attempts: list[Attempt] = []
     while True:
         reply, latency_ms = _attempt(item, job)
@@ -182,7 +182,7 @@ def _attempt(item: Item, job: Job) -> tuple[Reply, float]:
     timeout_s = task.timeout_ms / 1000 if task.timeout_ms else job.timeout_s[item.skill.key]
     data = {**job.added, **task.input_data}
     if "checkType" in data and "skillDir" not in data:
-        # A program runs in its directory, which may be a copy; anything else gets the path of the files.
+        # A program runs in the directory, which may be a copy; other skills get its path.
         is_program = item.skill.spec.adapter_type is AdapterType.SUBPROCESS
         data["skillDir"] = "." if is_program else item.skill.root
     began = job.clock()
@@ -192,13 +192,13 @@ def _attempt(item: Item, job: Job) -> tuple[Reply, float]:
 
 
 def _require_finite(reply: Reply) -> Reply:
-    """Refuse an answer that a report could not hold: readers of JSON make an infinity of 1e999."""
+    """Refuse an answer that a report cannot contain: JSON readers turn 1e999 into an infinity."""
     if not reply.answered:
         return reply
     try:
         json.dumps(reply.output, allow_nan=False)
     except (ValueError, RecursionError):
-        words = "its answer holds a number that is not finite, such as 1e999, or is nested too deeply"
+        words = "its answer contains a number that is not finite, such as 1e999, or is nested too deeply"
         return reply._replace(output=None, kind=ErrorKind.PROTOCOL, error=words, retryable=True, answered=False)
     return reply
 
@@ -258,7 +258,7 @@ def _skipped(item: Item, job: Job, kind: ErrorKind | None, why: str, attempts: t
 
 
 class LateError(Exception):
-    """A model did not answer in time. An answer that is on its way may still come, and is paid for."""
+    """A model did not answer in time. A pending answer may still arrive, and is charged."""
 
 
 class RunEndedError(Exception):
@@ -272,16 +272,16 @@ class _Asker(NamedTuple):
 def carry_out(
     steps: Steps[T], ask: Callable[[Request], Answer], *, timeout_s: float | None, stop: threading.Event
 ) -> T:
-    """Run what asks a model, one request after the other, to its end.
+    """Send the requests of ``steps`` one after the other.
 
     Args:
-        steps: yields requests, never several together.
-        ask: answers one; called on another thread, so that one that takes for ever blocks nothing.
-        timeout_s: for all of it; None for no limit.
-        stop: ends it.
+        steps: Yields single requests.
+        ask: Answers a request; called on another thread, so that it cannot block this one.
+        timeout_s: In total; None for no limit.
+        stop: Set to end early.
 
     Raises:
-        LateError: the time is over.
+        LateError: The time is over.
         RunEndedError: ``stop`` is set.
     """
     until = None if timeout_s is None else time.monotonic() + timeout_s
@@ -290,7 +290,7 @@ def carry_out(
         request = next(steps)
         while True:
             if not isinstance(request, Request):
-                message = "requests come one by one here"
+                message = "expected single requests"
                 raise TypeError(message)
             crew.send(Queued(0, 0, request, None))
             while (found := crew.take(_ANSWER_TICK_S)) is None:
@@ -311,14 +311,14 @@ def carry_out(
 
 
 class Side(enum.Enum):
-    """Which version of the skills is run."""
+    """The version of the skills to run."""
 
     BASE = "base"
     HEAD = "head"
 
 
 class Wanted(NamedTuple):
-    """One run of a task of a skill (by its key); ``run`` continues the numbers of the runs before."""
+    """A rerun of a task; ``run`` continues the numbers of earlier runs."""
 
     skill: str
     task: str
@@ -326,18 +326,18 @@ class Wanted(NamedTuple):
 
 
 Reruns = Mapping[tuple[str, str], Sequence[Rerun]]  # by skill and benchmark
-Run = Callable[[Side, Sequence[Wanted]], "Sequence[TaskResult]"]  # what it returns no result for was not measured
+Run = Callable[[Side, Sequence[Wanted]], "Sequence[TaskResult]"]  # a missing result means unmeasured
 
 
 @dataclass(slots=True, kw_only=True)
 class _Candidate:
-    """A task that passed in every run of the base and failed in every run of the head, as far as it was run."""
+    """A task that passed every run of the base and failed every run of the head so far."""
 
     skill: str
     benchmark: str
     task: str
-    runs: dict[Side, int]  # how many first runs of each side were measured
-    last: int  # the highest number of a run
+    runs: dict[Side, int]  # measured first runs per side
+    last: int  # highest run number
     reruns: dict[Side, list[bool]] = field(default_factory=lambda: {Side.BASE: [], Side.HEAD: []})
     reason: str | None = None  # why it was not measured
 
@@ -349,7 +349,7 @@ class _Candidate:
         return self.runs[side] + len(self.reruns[side])
 
     def lacks_runs(self, side: Side, flaky: Iterable[str]) -> bool:
-        """Whether a side needs a further run to decide; ``flaky`` are skills that have shown themselves so."""
+        """Whether a side needs another run; ``flaky`` are skills known to be flaky."""
         enough = ENOUGH_IF_FLAKY if self.skill in flaky else ENOUGH
         return self.reason is None and not self.is_flaky and self.total(side) < enough
 
@@ -374,12 +374,12 @@ def rerun(before: BenchReport, after: BenchReport, run: Run) -> Reruns:
     """Rerun the tasks that passed before and fail now.
 
     Args:
-        before: the report of the base.
-        after: the report of the head; skills are paired by key and benchmark.
-        run: runs tasks; a :class:`SkillgateError` that it raises leaves those tasks unmeasured.
+        before: Report of the base.
+        after: Report of the head; skills are paired by key and benchmark.
+        run: Runs tasks; if it raises :class:`SkillgateError`, the tasks are unmeasured.
 
     Returns:
-        What became of each such task, also of those that had enough runs and were not rerun.
+        The outcome of each such task, including those that already had enough runs.
     """
     base = {(one.skill_id, one.benchmark_id): one for one in before.reports}
     head = {(one.skill_id, one.benchmark_id): one for one in after.reports}
@@ -397,7 +397,7 @@ def rerun(before: BenchReport, after: BenchReport, run: Run) -> Reruns:
 
 
 def _rerun_side(candidates: Sequence[_Candidate], side: Side, run: Run) -> None:
-    """Run each task once more on one side, and note what came of it."""
+    """Run each task once more on one side, and record the result."""
     if not candidates:
         return
     try:

@@ -1,4 +1,4 @@
-"""Check JSON Schemas before anything is validated with them, and validate; also run as a program."""
+"""Check JSON Schemas and validate values with them; also runs as a program."""
 
 from __future__ import annotations
 
@@ -24,31 +24,33 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _OLD, _NEW = "http://json-schema.org/draft-0{}/schema", "https://json-schema.org/draft/{}/schema"
-_REPLACING = frozenset(_OLD.format(number) for number in (4, 6, 7))  # a $ref in them replaces what is beside it
+_REPLACING = frozenset(
+    _OLD.format(number) for number in (4, 6, 7)
+)  # in these drafts, $ref overrides its sibling keywords
 _DRAFTS = (*sorted(_REPLACING), _NEW.format("2019-09"), _NEW.format("2020-12"))
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies")
 _SHOWN = 80
-_MOST_SHOWN = 3  # errors whose words are returned
-MOST_ERRORS = 1_000  # that are counted: an answer can have as many as it has bytes, and each takes a kilobyte
+_MOST_SHOWN = 3  # errors returned with message
+MOST_ERRORS = 1_000  # counted at most: an answer can have one per byte, and each takes a kilobyte
 
 
 class _Node(NamedTuple):
-    """A schema inside a schema: what it says, and the schemas that are applied to the same value."""
+    """A subschema, and the schemas that it applies to the same value."""
 
     says: Any
     same_value: tuple[Any, ...]
 
 
 class _BadReferenceError(ValueError):
-    """A reference leads to nothing or to no schema."""
+    """A reference is broken, or its target is not a schema."""
 
 
 def schema_problem(schema: Any) -> str | None:  # noqa: ANN401 - JSON
-    """Return why values cannot be validated with a schema, None if they can. Formats are :func:`format_problem`'s.
+    """Return why a schema is unusable, None if it is usable. For formats see :func:`format_problem`.
 
-    It must be a schema of the draft that it names, 2020-12 if it names none. Each reference must lead to a schema in
-    it, since nothing is fetched, and none may lead back to itself for the same value.
+    It must be valid for its draft, 2020-12 by default. Each reference must lead to a schema in it, since nothing is
+    fetched, and must not lead back to itself for the same value.
     """
     try:
         problem = _invalid(schema)
@@ -60,14 +62,14 @@ def schema_problem(schema: Any) -> str | None:  # noqa: ANN401 - JSON
 
 
 def format_problem(schema: Any) -> str | None:  # noqa: ANN401 - JSON
-    """Return which format of a schema without other problems cannot be checked, and why; None if all can be."""
+    """Return which format of an otherwise valid schema cannot be checked, and why; None if all can."""
     for says, _ in _nodes(schema):
         name = says.get("format") if isinstance(says, dict) else None
         if not isinstance(name, str):
             continue
         if name not in FORMATS:
             shown, near = printable(name)[:_SHOWN], did_you_mean(name, FORMATS)
-            return f"the format {shown!r} cannot be checked{near}; leave it out, or use one of {', '.join(FORMATS)}"
+            return f"the format {shown!r} is not supported{near}; remove it, or use one of {', '.join(FORMATS)}"
         if (package := NEEDS.get(name)) and find_spec(package) is None:
             return f'the format {name!r} needs {package}: pip install "skillgate-action[bench]"'
     return None
@@ -75,17 +77,17 @@ def format_problem(schema: Any) -> str | None:  # noqa: ANN401 - JSON
 
 def _invalid(schema: Any) -> str | None:  # noqa: ANN401 - JSON
     if not isinstance(schema, dict | bool):
-        return "no JSON Schema: expected an object, true or false"
+        return "not a JSON Schema: expected an object, true or false"
     draft = _draft(schema)
     if not isinstance(draft, str) or draft.removesuffix("#") not in _DRAFTS:
         shown, near = printable(str(draft))[:_SHOWN], did_you_mean(str(draft), _DRAFTS)
-        return f"no JSON Schema: $schema: {shown!r} is no draft that is known{near}"
+        return f"not a JSON Schema: $schema: {shown!r} is an unknown draft{near}"
     checker: Any = validator_for(schema, default=Draft202012Validator)
     try:
         checker.check_schema(schema)
     except SchemaError as error:
         where = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in error.absolute_path)
-        return f"no JSON Schema: {where.lstrip('.') or 'the whole'}: {error.message[:300]}"
+        return f"not a JSON Schema: {where.lstrip('.') or 'top level'}: {error.message[:300]}"
     return None
 
 
@@ -94,7 +96,7 @@ def _draft(schema: Any) -> Any:  # noqa: ANN401 - JSON
 
 
 def _nodes(schema: Any) -> Iterator[_Node]:  # noqa: ANN401 - JSON
-    """Yield a schema, the schemas in it, and those that references lead to, each once."""
+    """Yield a schema, its subschemas and the targets of references, each once."""
     draft = _draft(schema)
     kind = specification_with(draft)
     root = kind.create_resource(schema)
@@ -124,9 +126,9 @@ def _target(resolver: Any, reference: str) -> Any:  # noqa: ANN401 - the library
     shown = printable(reference)[:_SHOWN]
     try:
         found = resolver.lookup(reference)
-    except (Unresolvable, ValueError, TypeError):  # the last two of what is no address, and of pointers into texts
+    except (Unresolvable, ValueError, TypeError):  # the last two for invalid addresses and pointers into strings
         raise _BadReferenceError(
-            f"the reference {shown!r} leads nowhere: nothing is fetched, so what it names must be in the schema"
+            f"the reference {shown!r} is broken: nothing is fetched, so its target must be in the schema"
         ) from None
     if problem := _invalid(found.contents):
         raise _BadReferenceError(f"the reference {shown!r}: {problem}")
@@ -145,7 +147,7 @@ def _in_place(says: dict[str, Any]) -> Iterator[Any]:
 
 
 def _circle(nodes: list[_Node]) -> str | None:
-    """Return the problem of schemas that are applied to one value without end: by references, or by nothing else."""
+    """Return the problem of schemas that apply each other to one value endlessly."""
     children = {id(says): [id(one) for one in same_value if isinstance(one, dict)] for says, same_value in nodes}
     done: set[int] = set()
     for start in children:
@@ -156,8 +158,8 @@ def _circle(nodes: list[_Node]) -> str | None:
                 waiting.pop()
                 done.add(path.pop())
             elif step in path:
-                words = "a reference leads back to its own schema for the same value, which never ends"
-                return f"no JSON Schema that can be applied: {words}"
+                words = "a reference leads back to its own schema for the same value"
+                return f"endless JSON Schema: {words}"
             elif step not in done:
                 path.append(step)
                 waiting.append(iter(children.get(step, ())))
@@ -165,7 +167,7 @@ def _circle(nodes: list[_Node]) -> str | None:
 
 
 class Errors(NamedTuple):
-    """What is wrong with an answer: the first errors by place and words, and how many there are, up to MOST_ERRORS."""
+    """The first errors of an answer with path and message, and their number, up to MOST_ERRORS."""
 
     first: list[tuple[list[str | int], str]]
     number: int
@@ -184,13 +186,13 @@ def _of_texts(check: Check) -> Callable[[object], bool]:
 
 
 def errors_of(schema: Any, value: Any) -> Errors:  # noqa: ANN401 - JSON
-    """Find what is wrong with a value.
+    """Validate a value.
 
     Raises:
-        Unresolvable, RecursionError: the schema cannot be applied.
+        Unresolvable, RecursionError: The schema cannot be applied.
     """
     validator: Any = validator_for(schema, default=Draft202012Validator)
-    # A registry of the drafts alone: nothing is fetched, and two tasks may share an $id.
+    # The registry only has the drafts: nothing is fetched, and two tasks may share an $id.
     found = validator(schema, registry=REGISTRY, format_checker=_checker()).iter_errors(value)
     first: list[tuple[list[str | int], str]] = []
     count = 0
@@ -199,13 +201,13 @@ def errors_of(schema: Any, value: Any) -> Errors:  # noqa: ANN401 - JSON
             count += 1
             if count <= _MOST_SHOWN:
                 first.append((list(error.absolute_path), error.message[:200]))
-    except OverflowError:  # multipleOf, of a whole number that no float holds
-        return Errors([*first[: _MOST_SHOWN - 1], ([], "holds a number that is too large")], count + 1)
+    except OverflowError:  # multipleOf with an integer too large for a float
+        return Errors([*first[: _MOST_SHOWN - 1], ([], "contains a number that is too large")], count + 1)
     return Errors(first, count)
 
 
 def main() -> None:
-    """Validate the answer with the schema on standard input, and write what is wrong: where it may take for ever."""
+    """Validate the schema and answer on standard input, and write the errors. Used if it may take too long."""
     schema, value = json.load(sys.stdin)
     try:
         found: dict[str, Any] = errors_of(schema, value)._asdict()

@@ -1,4 +1,4 @@
-"""Select skills by what their past evaluations say, with a strategy: what ``select`` does."""
+"""Select skills by their past evaluations with a strategy: the use case behind ``select``."""
 # ruff: noqa: PTH113, PTH118
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _GLOB = frozenset("*?[")
 
 
 class StrategyRequest(NamedTuple):
-    """A strategy's file, and what holds over what it says; None leaves it as it is."""
+    """A strategy file, and values that override it; None keeps the file's value."""
 
     file: str | None = None
     min_completion_rate: float | None = None
@@ -60,7 +60,7 @@ def strategy_of(request: StrategyRequest, *, cwd: str) -> Strategy:
     """Return the requested strategy.
 
     Raises:
-        UsageError: its file is not valid.
+        UsageError: The file is not valid.
     """
     base = Strategy() if request.file is None else _read_strategy(request.file, cwd=cwd)
     values = {name: value for name, value in request._asdict().items() if value is not None}
@@ -70,16 +70,16 @@ def strategy_of(request: StrategyRequest, *, cwd: str) -> Strategy:
 
 
 def _read_strategy(shown: str, *, cwd: str) -> Strategy:
-    """Read one file: JSON where its name ends so, else YAML."""
+    """Read a strategy file: JSON by its suffix, else YAML."""
     place = os.path.join(cwd, shown)
     data = read_json(place, shown) if shown.lower().endswith(".json") else _read_yaml(place, shown)
     return decoded(Strategy, data, shown)
 
 
 def _read_yaml(place: str, shown: str) -> Any:  # noqa: ANN401 - YAML
-    from skillgate.model.yaml_bounded import YamlProblem, load_mapping  # only where there is such a file
+    from skillgate.model.yaml_bounded import YamlProblem, load_mapping  # only needed for YAML
 
-    too_large = f"{_MOST_STRATEGY // 1024} KiB, which no strategy needs"
+    too_large = f"{_MOST_STRATEGY // 1024} KiB"
     data = read_bytes(place, shown, _MOST_STRATEGY, name=f"the strategy {shown}", too_large=too_large)
     try:
         document = load_mapping(data.decode("utf-8-sig"))
@@ -89,32 +89,32 @@ def _read_yaml(place: str, shown: str) -> Any:  # noqa: ANN401 - YAML
         raise UsageError(f"{shown}:{problem.line}:{problem.column}: {problem.message}") from None
     if document.duplicates:
         key, line = document.duplicates[0]
-        raise UsageError(f"{shown}:{line}: the key {key} stands here a second time")
+        raise UsageError(f"{shown}:{line}: duplicate key {key}")
     return document.values
 
 
 class SelectRequest(NamedTuple):
-    """Which skills are selected from which."""
+    """What to select from, and how."""
 
-    source: str  # a directory of candidates, a file of JSON, or - for JSON on standard input
+    source: str  # a directory of candidates, a JSON file, or - for JSON on standard input
     strategy: StrategyRequest
-    prose: bool  # whether SKILL.md files of a directory are candidates too
-    reports: tuple[str, ...] | None  # JSON reports of eval, or patterns; None for what the store holds
-    benchmark: str | None  # the id of the benchmark that counts; None where there is one alone
-    allow_skipped: bool  # whether a skill may be selected of which not everything was measured
-    store: StoreChoice  # where past evaluations are looked up
+    prose: bool  # whether to include SKILL.md files of a directory
+    reports: tuple[str, ...] | None  # JSON reports of eval, or glob patterns; None: use the store
+    benchmark: str | None  # benchmark id; None if there is only one
+    allow_skipped: bool  # whether skills with unmeasured results may be selected
+    store: StoreChoice  # with past evaluations
 
 
 class Selected(NamedTuple):
-    """The choice of each candidate."""
+    """The choices, with their candidates and evaluations."""
 
     candidates: tuple[FoundSkill, ...]
-    evidence: tuple[Evidence | None, ...]  # of each; None where none holds
-    choices: tuple[Choice, ...]  # which were selected, which not, and why
+    evidence: tuple[Evidence | None, ...]  # per candidate; None without a valid one
+    choices: tuple[Choice, ...]  # selected or not, and why
     broken: tuple[NotLoaded, ...]
 
     def skills(self) -> Iterator[SelectedSkill]:
-        """Yield the selected skills as they are written."""
+        """Yield the selected skills for output."""
         for choice in self.choices:
             evidence, skill = self.evidence[choice.entrant], self.candidates[choice.entrant]
             if not choice.selected or evidence is None or choice.rank is None:
@@ -136,13 +136,13 @@ class Selected(NamedTuple):
 
 
 class _Candidate(NamedTuple):
-    """One skill to choose from; ``listed`` where it was read from a directory."""
+    """A candidate; ``listed`` if it was read from a directory."""
 
     skill: FoundSkill
     listed: Listed | None = None
 
     def version(self) -> str | None:
-        """Return the version that reports know it by, None where any holds."""
+        """Return the version to look for in reports, None for any."""
         return self.skill.version if self.listed is None else self.listed.version()
 
 
@@ -150,8 +150,8 @@ def select(request: SelectRequest, session: Console) -> Selected:
     """Read the candidates and select among them.
 
     Raises:
-        UsageError: there are none to be read, a report cannot be read, or several benchmarks leave open which is meant.
-        IncompleteError: the store cannot be read.
+        UsageError: There are no candidates, a report cannot be read, or the benchmark is ambiguous.
+        IncompleteError: The store cannot be read.
     """
     strategy = strategy_of(request.strategy, cwd=session.cwd)
     candidates, broken = _candidates_of(request.source, session, prose=request.prose)
@@ -161,13 +161,13 @@ def select(request: SelectRequest, session: Console) -> Selected:
 
 
 def _candidates_of(source: str, session: Console, *, prose: bool) -> tuple[list[_Candidate], list[NotLoaded]]:
-    """Read the candidates and what is broken among them: a directory, a file of JSON, or ``-`` for standard input.
+    """Read valid and invalid candidates from a directory, a JSON file, or ``-`` for standard input.
 
-    JSON is a list of skills, what ``find --json`` wrote, or one skill.json. The later of two with one id and version
-    is left out: a report would not say which it is about.
+    JSON is a list of skills, the output of ``find --json``, or one skill.json. Later duplicates of an id and version
+    are left out, since reports do not distinguish them.
 
     Raises:
-        UsageError: there are none to be read.
+        UsageError: There are none.
     """
     place = os.path.join(session.cwd, source)
     broken: list[NotLoaded] = []
@@ -180,12 +180,12 @@ def _candidates_of(source: str, session: Console, *, prose: bool) -> tuple[list[
         found = [_Candidate(one.skill, one) for one in listing.found]
         broken += listing.broken
     if not found and not broken:
-        raise UsageError(f"--from {source}: there is no skill in it")
+        raise UsageError(f"--from {source}: no skill found")
     distinct: dict[tuple[str, str | None], _Candidate] = {}
     for one in found:
         first = distinct.setdefault((one.skill.id, one.skill.version), one).skill
         if first is not one.skill:
-            words = f"its id and version are also those of {first.path or first.id}"
+            words = f"same id and version as {first.path or first.id}"
             broken.append(NotLoaded(one.skill.path or one.skill.id, words))
     return [*distinct.values()], broken
 
@@ -193,7 +193,7 @@ def _candidates_of(source: str, session: Console, *, prose: bool) -> tuple[list[
 def _entrants_of(
     candidates: Sequence[_Candidate], request: SelectRequest, session: Console
 ) -> tuple[list[Entrant], list[Evidence | None]]:
-    """Return the candidates with their evaluations: from the reports that were named, else the store."""
+    """Return the candidates with their evaluations from the named reports, else from the store."""
     if request.reports is not None:
         known = by_skill(_reported(request.reports, session))
     else:
@@ -218,7 +218,7 @@ def _entrants_of(
 
 
 def _unmeasured(evidence: Evidence, *, allowed: bool) -> tuple[str, ...]:
-    """Return that a part of the results is missing: rates over the rest are not those of the benchmark."""
+    """Return a reason to refuse incomplete results: rates over the rest are not those of the benchmark."""
     if not evidence.skipped or (allowed and evidence.total):
         return ()
     return (f"{evidence.skipped} of {evidence.skipped + evidence.total} results were not measured",)
@@ -237,7 +237,7 @@ def _reported(names: Sequence[str], session: Console) -> list[Evidence]:
 
 
 def _report_files(names: Sequence[str], session: Console) -> Iterator[str]:
-    """Yield the files that names mean; a pattern that no shell resolved is resolved here."""
+    """Yield the report files; expand patterns that no shell has expanded."""
     for name in dict.fromkeys(names):
         if not _GLOB & set(name) or os.path.lexists(os.path.join(session.cwd, name)):
             yield name
@@ -251,20 +251,20 @@ def _report_files(names: Sequence[str], session: Console) -> Iterator[str]:
 def _one_report(shown: str, session: Console) -> list[Evidence]:
     text = read_whole(os.path.join(session.cwd, shown), shown, "the report")
     try:
-        # Results are what such a file is large by, and nothing here needs them.
+        # Task results make such files large, and are not needed here.
         data = json.loads(text, object_hook=_without_results)
         if isinstance(data, list):
-            data = json.loads(text)  # an older evaluator's: its figures are computed from its results
+            data = json.loads(text)  # of an older evaluator: figures are computed from results
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{shown} is not JSON: {error}") from None
     if not is_bench(data):
-        raise UsageError(f"{shown} is no report of skillgate eval; --reports takes the JSON that eval and run write")
+        raise UsageError(f"{shown} is not a report of skillgate eval; --reports needs JSON written by eval or run")
     report = bench_of(data, shown, session)
     if report.run.shard is not None:
-        raise UsageError(f"{shown} is shard {report.run.shard}: join all of them with skillgate report merge first")
+        raise UsageError(f"{shown} is shard {report.run.shard}; merge all shards with skillgate report merge first")
     for one in report.reports:
         if one.incomplete is not None:
-            session.note(f"{shown}: {one.skill_id} is passed over: {one.incomplete}")
+            session.note(f"{shown}: {one.skill_id} is ignored: {one.incomplete}")
     return list(of_report(report))
 
 
@@ -275,13 +275,13 @@ def _without_results(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def _from_json(data: Any, shown: str) -> list[_Candidate]:  # noqa: ANN401 - JSON
-    """Read skills from JSON; raise UsageError if it has none of the forms: every problem, a line each."""
+    """Read skills from JSON; raise UsageError with one problem per line if the form is unknown."""
     items, label = data, "[{}]."
     if isinstance(data, dict):
         several = isinstance(data.get(_SKILLS), list)
         items, label = (data[_SKILLS], f"{_SKILLS}[{{}}].") if several else ([data], "")
     if not isinstance(items, list):
-        raise UsageError(f"{shown}: expected a list of skills, what find --json writes, or one skill.json")
+        raise UsageError(f"{shown}: expected a list of skills, output of find --json, or one skill.json")
     problems: list[str] = []
     found: list[_Candidate] = []
     for number, item in enumerate(items):
@@ -295,14 +295,14 @@ def _from_json(data: Any, shown: str) -> list[_Candidate]:  # noqa: ANN401 - JSO
 
 
 def _described(item: Any) -> Any:  # noqa: ANN401 - JSON
-    """Select what says which skill it is: a list may come from anywhere."""
+    """Keep only the keys that describe a skill: the list may come from any program."""
     keys = ("id", "name", "version", "description", "tags", "adapterType")
     return {key: item[key] for key in keys if key in item} if isinstance(item, dict) else item
 
 
 def _stdin() -> bytes:
     if sys.stdin is None:
-        raise UsageError("--from - reads standard input, and there is none")
+        raise UsageError("--from - needs standard input, but there is none")
     data = sys.stdin.buffer.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise UsageError(f"standard input is larger than {MAX_BYTES:,} bytes")

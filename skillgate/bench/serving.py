@@ -1,4 +1,4 @@
-"""Servers of benchmarks and of skills: started for a run, or in the foreground as ``bench serve`` does."""
+"""Run servers of benchmarks and skills, for a run or in the foreground (``bench serve``)."""
 # ruff: noqa: PTH101, PTH113, PTH118, PTH119, PTH123
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
 
 
 class Served(NamedTuple):
-    """What is served while a benchmark runs."""
+    """The benchmark's server during a run."""
 
-    variables: Mapping[str, str]  # that say to programs where it is
-    added: Mapping[str, Any]  # to a task's input, by key: {"url": …}, and path where there is a file of it
-    problem: str | None = None  # why nothing is served although it should be
+    variables: Mapping[str, str]  # variables for programs with its address
+    added: Mapping[str, Any]  # for task input, by key: {"url": …}, with path if there is a file
+    problem: str | None = None  # why it could not be started
 
 
 @contextmanager
 def serving(name: str | None) -> Iterator[Served]:
-    """Serve a file of :mod:`skillgate.bench.servers` in a thread for the context; where that cannot be, say why."""
+    """Run a server of :mod:`skillgate.bench.servers` in a thread for the context, or return why it cannot run."""
     if name is None:
         yield Served({}, {})
         return
@@ -66,7 +66,7 @@ def serving(name: str | None) -> Iterator[Served]:
 
 @contextmanager
 def _opening(name: str, port: int = 0) -> Iterator[tuple[Listener, Served]]:
-    """Bind a server's address, 0 for a port that is free; the caller makes it answer."""
+    """Bind a server, port 0 for a free one; the caller runs it."""
     service = SERVERS.load(name).SERVICE
     from skillgate.bench.servers import HOST, Listener
 
@@ -93,47 +93,47 @@ def _opening(name: str, port: int = 0) -> Iterator[tuple[Listener, Served]]:
 
 
 def _write_for_all(folder: str, name: str, content: bytes) -> str:
-    """Write a file that programs can read whatever user they run as; return its path."""
+    """Write a file that every user can read; return its path."""
     path = os.path.join(folder, name)
     with open(path, "wb") as file:
         file.write(content)
     os.chmod(path, 0o644)
-    os.chmod(folder, 0o755)  # noqa: S103 - users of calls read what is in it
+    os.chmod(folder, 0o755)  # noqa: S103 - users of calls read it
     return path
 
 
 class Unserved:
-    """Stands for a skill that cannot be called: the benchmark's own server, or its program, cannot be started."""
+    """Adapter of a skill that cannot be called, because the benchmark's server or its program cannot be started."""
 
     def __init__(self, problem: str, kind: ErrorKind = ErrorKind.SERVER) -> None:
         self._problem, self._kind = problem, kind
 
     def invoke(self, call: Call) -> Reply:  # noqa: ARG002 - as every adapter
-        """Say that nothing was measured; see :class:`skillgate.bench.ports.Adapter`."""
+        """Return an unmeasured reply; see :class:`skillgate.bench.ports.Adapter`."""
         return Reply(kind=self._kind, error=self._problem, answered=False)
 
     def close(self) -> None:
-        """Nothing was opened."""
+        """Do nothing."""
 
 
 def serve(word: str, *, port: int, benchmarks_dir: str, session: Console) -> int:
-    """Answer until interrupted; the address goes to stdout at once.
+    """Serve until interrupted; the address is printed at once.
 
     Args:
-        word: a server, a benchmark that needs one, or the path of a skill that has one.
-        port: to listen on; 0 for one that is free.
-        benchmarks_dir: of benchmarks in addition to the packaged ones.
-        session: the run.
+        word: A server, a benchmark that needs one, or the path of a skill that has one.
+        port: Port to listen on; 0 for a free one.
+        benchmarks_dir: Directory of more benchmarks.
+        session: The console.
 
     Raises:
-        UsageError: there is no such server.
-        IncompleteError: it cannot listen there.
+        UsageError: There is no such server.
+        IncompleteError: It cannot listen on the port.
     """
     if word not in SERVERS.names() and _is_skill(word, session):
         return _serve_skill(word, port, session)
     name = _server_named(word, benchmarks_dir, session)
     with _opening(name, port) as (listener, served):
-        # Now, not when the command ends: its caller waits for the address.
+        # Print now: the caller waits for the address.
         deliver(session.stdout, _announce_benchmark(name, served, as_json=session.json) + "\n", flush=True)
         listener.serve_forever(0.1)
     return EXIT_PASSED
@@ -144,11 +144,11 @@ def _announce_benchmark(name: str, served: Served, *, as_json: bool) -> str:
         whole = {"server": name, "variables": dict(served.variables), "input": dict(served.added)}
         return json.dumps(whole, ensure_ascii=False)
     lines = [f"export {variable}={value}" for variable, value in served.variables.items()]
-    return "\n".join([f"Serving {name}, and to this machine alone. Ctrl-C ends it.", "", *lines])
+    return "\n".join([f"Serving {name} on this machine only. Press Ctrl-C to stop.", "", *lines])
 
 
 def _server_named(word: str, folder: str, session: Console) -> str:
-    """Return the server that a word means: by its own name, or by that of a benchmark that needs it."""
+    """Return a server by its name, or by a benchmark that needs it."""
     if word in SERVERS.names():
         return word
     known = ", ".join(SERVERS.names())
@@ -164,7 +164,7 @@ def _server_named(word: str, folder: str, session: Console) -> str:
 
 
 def _is_skill(word: str, session: Console) -> bool:
-    """Return whether a word is the path of a skill.json, or of a directory with one."""
+    """Whether a word is the path of a skill.json, or of a directory with one."""
     place = os.path.join(session.cwd, word)
     if os.path.basename(place) == SKILL_JSON:
         return os.path.isfile(place)
@@ -173,19 +173,19 @@ def _is_skill(word: str, session: Console) -> bool:
 
 def _serve_skill(path: str, port: int, session: Console) -> int:
     """Run a skill's server until it is interrupted."""
-    from skillgate import process  # `--help` spawns nothing
+    from skillgate import process  # not needed for --help
 
     (skill,) = load_skills([path], cwd=session.cwd).found
     config = skill.config
     if skill.spec.adapter_type is not AdapterType.HTTP or not config.serve:
-        words = 'name its program in adapter.config.json, as in "serve": ["python3", "server.py"]'
-        hint = words if skill.spec.adapter_type is AdapterType.HTTP else "eval starts programs by itself"
+        words = 'set its program in adapter.config.json, as in "serve": ["python3", "server.py"]'
+        hint = words if skill.spec.adapter_type is AdapterType.HTTP else "eval starts programs itself"
         raise UsageError(f"{path} has no server to run: {hint}")
     if port:
-        raise UsageError(f"--port: {path} listens where its entrypoint says; change it in skill.json")
+        raise UsageError(f"--port: {path} listens at its entrypoint; change it in skill.json")
     if not session.config.get(settings.ALLOW_EXEC):
         raise UsageError(
-            f"{path}: no program may be started here: {settings.ALLOW_EXEC.key} is false in your configuration"
+            f"{path}: programs may not be started: {settings.ALLOW_EXEC.key} is false in your configuration"
         )
     surroundings = Surroundings(
         spawner=None,
@@ -200,17 +200,17 @@ def _serve_skill(path: str, port: int, session: Console) -> int:
         "PATH": session.environ.get("PATH", os.defpath),
         "HOME": session.environ.get("HOME", skill.root),
         "LANG": "C.UTF-8",
-        "PYTHONDONTWRITEBYTECODE": "1",  # what it leaves behind would change the skill's digest
+        "PYTHONDONTWRITEBYTECODE": "1",  # bytecode files would change the skill's digest
         **variables_of(skill, surroundings),
     }
     deliver(session.stdout, _announce_skill(skill.key, skill.spec.entrypoint, as_json=session.json) + "\n", flush=True)
     status = process.attend(config.serve, cwd=skill.root, env=env)
     if status:
-        raise IncompleteError(f"the server of {path} ended by itself with status {status}; what it said stands above")
+        raise IncompleteError(f"the server of {path} exited with status {status}; see its output above")
     return EXIT_PASSED
 
 
 def _announce_skill(key: str, entrypoint: str, *, as_json: bool) -> str:
     if as_json:
         return json.dumps({"skill": key, "entrypoint": entrypoint}, ensure_ascii=False)
-    return printable(f"Starting the server of {key}, which is to answer at {entrypoint}. Ctrl-C ends it.")
+    return printable(f"Starting the server of {key} at {entrypoint}. Press Ctrl-C to stop.")

@@ -1,4 +1,4 @@
-"""Read skills that can be run: a skill.json with its adapter's settings, or a SKILL.md."""
+"""Read executable skills: a skill.json with its adapter's settings, or a SKILL.md."""
 # ruff: noqa: PTH100, PTH112, PTH113, PTH114, PTH115, PTH118, PTH119, PTH120, PTH123
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ SKILL_MD = "SKILL.md"
 _MOST_FILES = 5_000
 _MOST_BYTES = 200_000_000
 _BLOCK = 1 << 20
-_MOST_MISSPELT = 5  # keys of one file
+_MOST_MISSPELT = 5  # reported keys per file
 
 
 class Skills(NamedTuple):
-    """What paths led to: the skills by shown path, and what a reader should know."""
+    """The skills found, sorted by path, and notices."""
 
     found: tuple[Runnable, ...]
     notices: tuple[str, ...]
@@ -47,20 +47,19 @@ def load_skills(
     left: list[NotLoaded] | None = None,
     runnable: bool = False,
 ) -> Skills:
-    """Read every skill that paths mean: a skill.json, a SKILL.md, a skill's directory, or one that holds some.
+    """Read the skills at paths: a skill.json, a SKILL.md, a skill's directory, or a directory that contains skills.
 
     Args:
-        paths: as the user wrote them.
-        cwd: the working directory, absolute.
-        prose: whether a SKILL.md that a search meets counts too; one that was named always does.
-        without: absolute directories whose skills are left out.
-        lenient: whether what is not valid is left out with a notice, and what shares its id with another taken in.
-        left: takes the skills below a directory that are not valid, so that they do not stop the others; None: they
-            are an error, as those are that a path names.
-        runnable: whether a skill must also be one that a run could start or ask.
+        paths: As the user wrote them.
+        cwd: The absolute working directory.
+        prose: Whether to include SKILL.md files found by a search; a named one is always included.
+        without: Absolute directories to leave out.
+        lenient: Whether invalid skills only cause a notice, and duplicate ids are allowed.
+        left: Receives invalid skills below a directory; if None, they are an error, as invalid named ones always are.
+        runnable: Whether to check also that a run could start or ask the skill.
 
     Raises:
-        UsageError: a path leads to no skill, a skill is not valid, or none is left; every problem, a line each.
+        UsageError: A path has no skill, a skill is not valid, or none is left; one problem per line.
     """
     files = _search(paths, cwd, prose=prose, without=without)
     problems, notices = files.problems, files.notices
@@ -86,7 +85,7 @@ def load_skills(
 
 
 class _Files(NamedTuple):
-    """The main files that paths lead to: the path to show by the real one, and which of them a path names."""
+    """The main files found: paths for display by real path, and which were named directly."""
 
     shown: dict[str, str]
     named: set[str]
@@ -104,25 +103,27 @@ def _search(paths: Sequence[str], cwd: str, *, prose: bool, without: Sequence[st
         if found and not inside:
             continue
         if not found:
-            more = f" but {skipped} prose skills (--prose takes them in)" if skipped else ""
-            files.problems.append(f"{path} holds no skill.json and no SKILL.md{more}")
+            more = f" but {skipped} prose skills (use --prose to include them)" if skipped else ""
+            files.problems.append(f"{path} contains no skill.json and no SKILL.md{more}")
         place = os.path.abspath(os.path.join(cwd, path))
         for file in inside:
             real = os.path.realpath(file)
             if real in files.shown:
-                files.notices.append(f"{path} leads to {files.shown[real]} again; it is evaluated once")
+                files.notices.append(f"{path} is the same as {files.shown[real]}; it is evaluated once")
             files.shown.setdefault(real, shown_path(file, cwd))
             if place in (file, os.path.dirname(file)):
                 files.named.add(real)
     if prose_left and files.shown:
-        files.notices.append(f"{prose_left} prose skills (SKILL.md) were left out; --prose takes them in, or name them")
+        files.notices.append(
+            f"{prose_left} prose skills (SKILL.md) left out; use --prose to include them, or name them"
+        )
     return files
 
 
 def load_found(files: Mapping[str, str]) -> tuple[Skills, tuple[NotLoaded, ...]]:
-    """Read skills that a search met, by their main files with the paths to show; what is wrong with one stops no other.
+    """Read the skills found by a search, given as main files with paths for display; return invalid ones separately.
 
-    Of two with one id and version the later is left out.
+    Later duplicates of an id and version are left out.
     """
     skills: list[Runnable] = []
     left: list[NotLoaded] = []
@@ -132,7 +133,7 @@ def load_found(files: Mapping[str, str]) -> tuple[Skills, tuple[NotLoaded, ...]]
         if skill is not None:
             other = seen.setdefault((skill.spec.id, skill.spec.version), skill)
             if other is not skill:
-                problems.append(f"{shown}: its id and version are also those of {other.shown}")
+                problems.append(f"{shown}: same id and version as {other.shown}")
             if not problems:
                 skills.append(skill)
         if problems:
@@ -141,17 +142,17 @@ def load_found(files: Mapping[str, str]) -> tuple[Skills, tuple[NotLoaded, ...]]
 
 
 def not_loaded(shown: str, problems: Iterable[str]) -> NotLoaded:
-    """Return that a file was left out, with its problems, each without the path that it begins with."""
+    """Return a left-out file with its problems, without the path at their beginning."""
     begins = (f"{shown}:", f"{shown} ")
     texts = (line[len(begins[0]) :].strip() if line.startswith(begins) else line for line in problems)
     return NotLoaded(shown, "; ".join(texts))
 
 
 def read_skill(file: str, shown: str) -> Runnable:
-    """Read one skill.json or SKILL.md by its absolute path; ``shown`` names it in messages.
+    """Read one skill.json or SKILL.md by its absolute path; ``shown`` is its name in messages.
 
     Raises:
-        UsageError: it is not valid; every problem, a line each.
+        UsageError: It is not valid; one problem per line.
     """
     root = os.path.dirname(file)
     if os.path.basename(file) == SKILL_MD:
@@ -163,7 +164,7 @@ def read_skill(file: str, shown: str) -> Runnable:
 
 
 def _read(file: str, shown: str, *, runnable: bool = False) -> tuple[Runnable | None, list[str]]:
-    """Read a skill and what is wrong with it; None where it is not valid."""
+    """Read a skill and its problems; None if it is not valid."""
     try:
         skill = read_skill(file, shown)
     except UsageError as error:
@@ -179,17 +180,17 @@ def _read(file: str, shown: str, *, runnable: bool = False) -> tuple[Runnable | 
 
 
 def main_files(path: str, cwd: str, *, prose: bool) -> tuple[list[str], int]:
-    """Find the main files that a path means, and count the prose skills that were passed over.
+    """Find the main files at a path, and count the prose skills left out.
 
     Raises:
-        UsageError: it does not exist.
+        UsageError: The path does not exist.
     """
     place = os.path.abspath(os.path.join(cwd, path))
     if os.path.isfile(place):
         fits = place.endswith(".json") or os.path.basename(place) == SKILL_MD
         return ([place] if fits else []), 0
     if not os.path.isdir(place):
-        raise UsageError(f"{path} does not exist: a skill is a skill.json, a SKILL.md, or a directory with one")
+        raise UsageError(f"{path} does not exist; pass a skill.json, a SKILL.md, or a directory with one")
     if own := _main(place):
         return [own], 0
     found: list[str] = []
@@ -214,16 +215,16 @@ def _entered(folders: Iterable[str]) -> list[str]:
 
 
 def shown_path(file: str, cwd: str) -> str:
-    """Return the path to show: relative where a file lies below the working directory."""
+    """Return a path for display: relative if the file is below the working directory."""
     inside = file.startswith(os.path.join(cwd, ""))
     return (os.path.relpath(file, cwd) if inside else file).replace(os.sep, "/")
 
 
 def read_executable(file: str, shown: str) -> tuple[Executable, list[str]]:
-    """Read one skill.json alone, and what is wrong with what it says.
+    """Read one skill.json, without other files, and its problems.
 
     Raises:
-        UsageError: it has not the shape of one; every problem, a line each.
+        UsageError: It does not have the shape of one; one problem per line.
     """
     spec = decoded(Executable, read_json(file, shown), shown)
     return spec, [f"{shown}: {line}" for line in check_executable(spec)]
@@ -236,7 +237,7 @@ def _spec(file: str, shown: str) -> tuple[Executable, AdapterConfig]:
     if os.path.lexists(config_file):
         name = f"{shown.removesuffix(os.path.basename(file))}{CONFIG_JSON}"
         if spec.adapter is not None:
-            problems.append(f"{shown}: adapter: {name} holds the adapter's settings too; leave one of them out")
+            problems.append(f"{shown}: adapter: {name} has adapter settings too; remove one of them")
         try:
             config = read_config(config_file, name)
         except UsageError as error:
@@ -249,7 +250,7 @@ def read_config(file: str, shown: str) -> AdapterConfig:
     """Read one adapter.config.json.
 
     Raises:
-        UsageError: it is not valid; every problem, a line each.
+        UsageError: It is not valid; one problem per line.
     """
     config = decoded(AdapterConfig, read_json(file, shown), shown)
     refuse(f"{shown}: {line}" for line in check_config(config))
@@ -257,7 +258,7 @@ def read_config(file: str, shown: str) -> AdapterConfig:
 
 
 def _prose(root: str, shown: str) -> Executable:
-    """Describe a SKILL.md as a skill.json: its name is its id, its version ``metadata.version`` or a digest."""
+    """Describe a SKILL.md as a skill.json: the id is its name, the version is ``metadata.version`` or a digest."""
     from skillgate.model.skill import Unreadable
     from skillgate.skill.find import discover, read
     from skillgate.skill.parse import parse
@@ -280,12 +281,12 @@ def _prose(root: str, shown: str) -> Executable:
 
 
 def prose_id(name: str, root: str) -> str:
-    """Make an id of a prose skill's name, else of its directory's."""
+    """Return an id from a prose skill's name, else from its directory."""
     return re.sub(r"[^a-z0-9_-]+", "-", (name or os.path.basename(root)).lower()).strip("-") or "skill"
 
 
 def content_version(root: str) -> str:
-    """Return the version of a prose skill that names none: its files are read."""
+    """Return a version for a prose skill without one, computed from its files."""
     return f"0.0.0+{_digest(root)[:12]}"
 
 
@@ -295,8 +296,8 @@ def _clashes(skills: Sequence[Runnable]) -> Iterator[str]:
         key = (skill.spec.id, skill.spec.version)
         other = seen.setdefault(key, skill)
         if other is not skill:
-            advice = "give one of them another id or version"
-            yield f"{skill.shown}: id {key[0]!r} version {key[1]} is also that of {other.shown}: {advice}"
+            advice = "change the id or version of one"
+            yield f"{skill.shown}: id {key[0]!r} version {key[1]} is the same as in {other.shown}; {advice}"
 
 
 def _keyed(skills: Sequence[Runnable]) -> Iterator[Runnable]:
@@ -307,7 +308,7 @@ def _keyed(skills: Sequence[Runnable]) -> Iterator[Runnable]:
 
 
 def _digest(root: str) -> str:
-    """Digest the files of a skill, but what tools leave behind; ``""`` where there is too much of them."""
+    """Return a digest of a skill's files without caches of tools; ``""`` if there are too many."""
     parts: list[bytes] = []
     count = size = 0
     for folder, folders, names in os.walk(root):
@@ -316,7 +317,7 @@ def _digest(root: str) -> str:
             path = os.path.join(folder, name)
             if name.endswith(".pyc"):
                 continue
-            if os.path.islink(path):  # never through it: it may lead to what has no end
+            if os.path.islink(path):  # never follow it: it may lead to an endless file
                 parts += [os.fsencode(os.path.relpath(path, root)), b"link", os.fsencode(os.readlink(path))]
                 continue
             if not os.path.isfile(path):
@@ -338,14 +339,14 @@ def _file_digest(path: str) -> bytes:
 
 
 def misspelt_keys(data: Any, shown: str) -> tuple[str, ...]:  # noqa: ANN401 - JSON
-    """Name the keys of a skill.json that nothing reads and that are nearly ones that are read: probably typos."""
+    """Return notices about unknown keys of a skill.json that are similar to known ones."""
     known = {key_of(Executable, field.name) for field in fields(Executable)}
     notices = []
     for key in data if isinstance(data, dict) else ():
-        # What is there by its right name too is no typo of it.
+        # If the right key is there too, the other is not a typo.
         near = did_you_mean(key, known - data.keys()) if key not in known else ""
         if near:
-            notices.append(f"{shown}: {printable(key)[:60]} is a key that nothing reads{near}")
+            notices.append(f"{shown}: {printable(key)[:60]} is an unknown key{near}")
     return tuple(notices[:_MOST_MISSPELT])
 
 
@@ -353,18 +354,18 @@ def check_runnable(skill: Runnable) -> None:
     """Refuse a skill that no run could start or ask, whatever the options and variables.
 
     Raises:
-        UsageError: with the reason; what a shape cannot say, and what needs no look at the surroundings.
+        UsageError: With the reason.
     """
     why = unsupported(skill.spec)
     if why is not None:
         raise UsageError(f"{skill.shown}: {why}")
     kind = skill.spec.adapter_type
     if kind is AdapterType.SKILLMD:
-        from skillgate.bench.adapters.skillmd import subject_of  # loads what sessions need
+        from skillgate.bench.adapters.skillmd import subject_of  # imports sessions
 
         subject_of(skill)
     elif kind is AdapterType.HTTP or (kind is AdapterType.MCP and has_address(skill)):
-        from skillgate.bench.addresses import check_target  # searches need none of what starts or asks skills
+        from skillgate.bench.addresses import check_target  # not needed by searches
 
         check_target(skill)
     elif kind in (AdapterType.SUBPROCESS, AdapterType.MCP):
@@ -376,14 +377,14 @@ def check_runnable(skill: Runnable) -> None:
 
 
 def has_address(skill: Runnable) -> bool:
-    """Whether an MCP server is reached at an address; otherwise it is a program.
+    """Whether an MCP server has an address; otherwise it is a program.
 
     Raises:
-        UsageError: the address has another scheme, or the tool's name is no text.
+        UsageError: The address has another scheme, or the tool's name is not a string.
     """
     name = skill.spec.metadata.get("toolName")
     if name is not None and not isinstance(name, str):
-        raise UsageError(f"{skill.shown}: metadata.toolName: expected a text")
+        raise UsageError(f"{skill.shown}: metadata.toolName: expected a string")
     entrypoint = skill.spec.entrypoint.strip()
     is_address = re.match(r"https?://", entrypoint, re.IGNORECASE) is not None
     if skill.config.command is None and (is_address or skill.config.base_url is not None):

@@ -1,1 +1,1 @@
-"""Results that outlive a run: one schema for SQLite and PostgreSQL."""
+"""The store of results, with one schema for SQLite and PostgreSQL."""

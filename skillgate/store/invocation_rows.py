@@ -1,12 +1,10 @@
-"""Rows of recorded invocations: convert them, and write and read them by the thousand.
+"""Convert, write and read rows of recorded invocations, thousands at a time.
 
-A batch is handled by its columns: a column in which nothing is known is not written at all, since a driver takes longer
-over a None than over a number, and most of an invocation is None. What is read is held to the kinds and ranges of the
-tables' columns.
+A batch is handled by column. A column of only None is not written, since drivers handle None slowly and most fields of
+an invocation are None. Values that are read are checked against the types and ranges of the columns.
 
-Rows go through a driver itself, within the transaction of a connection of SQLAlchemy's: an object of SQLAlchemy's for
-each row would take several times as long as the database does. SQL here is in the words that both databases share, with
-``?`` for values.
+Rows go through the driver directly, within the transaction of a SQLAlchemy connection: SQLAlchemy objects per row would
+take several times as long as the database. The SQL here works in both databases, with ``?`` for values.
 """
 
 from __future__ import annotations
@@ -43,7 +41,7 @@ SCORE_COLUMNS = ("rubric_version", *SCORES, "coverage", "baseline_category")
 _SECOND = len("YYYY-MM-DD HH:MM:SS")
 _ENUMS: dict[str, type[Enum]] = {"ending": Ending, "accuracy": Accuracy}
 _MOST = {**dict.fromkeys(FIELDS, float(FIGURE_MOST)), "user_edit_ratio": 1}
-_OBSERVED: dict[str, tuple[type, float]] = {  # the kinds of an observation's values after its skill's name; their most
+_OBSERVED: dict[str, tuple[type, float]] = {  # types and maxima of an observation's values after the skill name
     "timestamp": (int, COUNT_MOST),
     "skill_category": (str, 0),
     "error_count": (int, COUNT_MOST),
@@ -53,27 +51,27 @@ _OBSERVED: dict[str, tuple[type, float]] = {  # the kinds of an observation's va
 
 
 class ForeignError(ValueError):
-    """A value that we did not write."""
+    """The store contains a value that skillgate did not write."""
 
 
 def second(at: datetime) -> str:
-    """Return a time as the tables have it, UTC: ``YYYY-MM-DD HH:MM:SS``; what is below a second is left off."""
+    """Return a time as in the tables: UTC, ``YYYY-MM-DD HH:MM:SS``, without fractions."""
     return at.astimezone(UTC).isoformat(" ", "seconds")[:19]
 
 
 def of_invocations(
     batch: Sequence[Scored], *, imported_at: str, origin: str | None, added: Sequence[str | None] = ()
 ) -> dict[str, Iterable[Any]]:
-    """Return the columns of invocations without those in which all is None.
+    """Return the columns of invocations, except those of only None.
 
     Args:
-        batch: the invocations.
-        imported_at: the time now.
-        origin: where all of them come from.
-        added: the column ``added`` of each; empty where it is NULL for all.
+        batch: The invocations.
+        imported_at: The current time.
+        origin: Origin of all of them.
+        added: The column ``added`` of each; empty if it is NULL for all.
 
     Raises:
-        UsageError: a text holds a NUL, or a number is none.
+        UsageError: A string contains NUL, or a number is NaN.
     """
     found: dict[str, Iterable[Any]] = {}
     for name, values in zip(FIELDS, zip(*(one.invocation for one in batch), strict=True), strict=True):
@@ -96,18 +94,18 @@ def _column(name: str, values: tuple[Any, ...]) -> Iterable[Any]:
     if name in _ENUMS:
         return [value and value.value for value in values]
     kinds = set(map(type, values))
-    if bool in kinds:  # drivers take longer over a bool, too
+    if bool in kinds:  # drivers handle bool slowly too
         return [value if value is None else int(value) for value in values]
     if str in kinds:
         if not kinds <= {str, type(None)}:
-            raise UsageError(f"an invocation cannot be stored: {name} is a text in one and none in another")
-        if "\0" in "".join(filter(None, values)):  # PostgreSQL refuses it, and SQLite's own functions end there
-            raise UsageError("an invocation cannot be stored: a text of it holds a NUL")
+            raise UsageError(f"an invocation cannot be stored: {name} has both strings and other values")
+        if "\0" in "".join(filter(None, values)):  # PostgreSQL refuses it, SQLite's functions stop there
+            raise UsageError("an invocation cannot be stored: a string contains a NUL character")
     return _numbers(name, values) if float in kinds else values
 
 
 def _numbers(name: str, values: tuple[Any, ...]) -> tuple[Any, ...]:
-    if any(map(ne, values, values)):  # SQLite would keep it as NULL, which says something else
+    if any(map(ne, values, values)):  # SQLite would store NULL, which means unknown
         raise UsageError(f"an invocation cannot be stored: {name} is NaN")
     return values
 
@@ -120,7 +118,7 @@ def _json(extra: Mapping[str, object]) -> str:
 
 
 def of_scores(keys: Iterable[int], scores: Iterable[InvocationScore], *, scored_at: str) -> dict[str, Iterable[Any]]:
-    """Return the columns of scores of invocations with these keys; raise UsageError where a number is none."""
+    """Return the columns of scores for these keys; raise UsageError if a number is NaN."""
     known = {
         name: _numbers(name, values)
         for name, values in zip(SCORE_COLUMNS, zip(*scores, strict=True), strict=True)
@@ -130,10 +128,10 @@ def of_scores(keys: Iterable[int], scores: Iterable[InvocationScore], *, scored_
 
 
 def invocations(rows: Sequence[tuple[Any, ...]]) -> Iterator[Invocation]:
-    """Return the invocations of rows with the columns :data:`FIELDS`.
+    """Return invocations from rows with the columns :data:`FIELDS`.
 
     Raises:
-        ForeignError: a value is not of its column's kind, or out of its range.
+        ForeignError: A value does not match its column's type or range.
     """
     if not rows:
         return iter(())
@@ -161,7 +159,7 @@ def _values(name: str, values: tuple[Any, ...]) -> Iterable[Any]:
 
 
 def observations(rows: Sequence[tuple[Any, ...]]) -> Iterator[Observation]:
-    """Return the observations of rows with their columns; raise as :func:`invocations`."""
+    """Return observations from rows; raise as :func:`invocations`."""
     skills, *columns = zip(*rows, strict=True)
     _check("skill_name", skills, str, 0, nullable=False)
     if max(map(len, skills)) > LONGEST:
@@ -172,7 +170,7 @@ def observations(rows: Sequence[tuple[Any, ...]]) -> Iterator[Observation]:
 
 
 def _check(name: str, values: tuple[Any, ...], kind: type, most: float, *, nullable: bool) -> None:
-    """Raise ForeignError where a value is not of a kind and in a range; quick where all are."""
+    """Raise ForeignError if a value has another type or is out of range; fast if none is."""
     kinds = set(map(type, values))
     if kinds <= ({kind, type(None)} if nullable else {kind}):
         if kind is str or name == "timestamp":
@@ -181,7 +179,7 @@ def _check(name: str, values: tuple[Any, ...], kind: type, most: float, *, nulla
         if not there or (min(there) >= 0 and max(there) <= most):
             return
 
-    def fits(value: Any) -> bool:  # noqa: ANN401 - whatever is there
+    def fits(value: Any) -> bool:  # noqa: ANN401 - any value
         if value is None:
             return nullable
         if type(value) is not kind:
@@ -196,7 +194,7 @@ def _strange(name: str, values: Iterable[Any], fits: Any) -> ForeignError:  # no
     return ForeignError(f"{name} is {str(value)[:50]!r}")
 
 
-def _moment(value: Any) -> datetime:  # noqa: ANN401 - whatever is there
+def _moment(value: Any) -> datetime:  # noqa: ANN401 - any value
     if isinstance(value, datetime):
         return value.astimezone(UTC)
     if isinstance(value, str) and len(value) == _SECOND and value[10] == " ":
@@ -205,8 +203,8 @@ def _moment(value: Any) -> datetime:  # noqa: ANN401 - whatever is there
     raise ForeignError(f"timestamp is {str(value)[:50]!r}")
 
 
-def extra_of(value: Any) -> dict[str, object] | None:  # noqa: ANN401 - whatever is there
-    """Read the column ``extra``; raise ForeignError where it is no JSON object."""
+def extra_of(value: Any) -> dict[str, object] | None:  # noqa: ANN401 - any value
+    """Read the column ``extra``; raise ForeignError if it is not a JSON object."""
     if value is None:
         return None
     try:
@@ -218,21 +216,21 @@ def extra_of(value: Any) -> dict[str, object] | None:  # noqa: ANN401 - whatever
     return found
 
 
-def _member(kind: type[Enum], name: str, value: Any) -> Enum:  # noqa: ANN401 - whatever is there
+def _member(kind: type[Enum], name: str, value: Any) -> Enum:  # noqa: ANN401 - any value
     try:
         return kind(value)
     except ValueError:
         raise ForeignError(f"{name} is {str(value)[:50]!r}") from None
 
 
-# Fields that ``log add --update`` set by hand: stored in the column ``added`` as a JSON object, and put in place of
-# whatever an import says, so that an invocation that is read from its recording once more gets them again.
+# Fields set by hand with ``log add --update`` are stored in the column ``added`` as a JSON object. They override
+# imported values, so that importing the recording again does not lose them.
 
 _FIXED = frozenset(("invocation_id", "skill_name", "source"))
 
 
 def added_of(value: object) -> dict[str, Any]:
-    """Read the column ``added``; raise ForeignError where it is no JSON object of fields."""
+    """Read the column ``added``; raise ForeignError if it is not a JSON object of fields."""
     if value is None:
         return {}
     try:
@@ -244,7 +242,7 @@ def added_of(value: object) -> dict[str, Any]:
     return {name: _added_field(name, inner) for name, inner in found.items()}
 
 
-def _added_field(name: str, value: Any) -> Any:  # noqa: ANN401 - whatever is there
+def _added_field(name: str, value: Any) -> Any:  # noqa: ANN401 - any value
     if name == "extra" and isinstance(value, dict):
         return value
     if name == "extra" or isinstance(value, dict | list):
@@ -255,7 +253,7 @@ def _added_field(name: str, value: Any) -> Any:  # noqa: ANN401 - whatever is th
 
 
 def added_text(added: dict[str, Any]) -> str | None:
-    """Write the column ``added``; raise UsageError where a value is not JSON."""
+    """Return the column ``added``; raise UsageError if a value is not JSON."""
     plain = {name: value.value if isinstance(value, Enum) else value for name, value in added.items()}
     if "timestamp" in plain:
         plain["timestamp"] = second(plain["timestamp"])
@@ -263,7 +261,7 @@ def added_text(added: dict[str, Any]) -> str | None:
 
 
 def combined(added: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
-    """Return fields that were added before with more of them; the later value of a field wins."""
+    """Merge earlier and later fields added by hand; later values win."""
     found = {**added, **more}
     if "extra" in added and "extra" in more:
         found["extra"] = {**added["extra"], **more["extra"]}
@@ -271,7 +269,7 @@ def combined(added: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
 
 
 def merged(invocation: Invocation, added: dict[str, Any]) -> Invocation:
-    """Return an invocation with the added fields in place of its own."""
+    """Return an invocation with its fields overridden by the added ones."""
     if not added:
         return invocation
     fields = dict(added)
@@ -279,87 +277,87 @@ def merged(invocation: Invocation, added: dict[str, Any]) -> Invocation:
         fields["extra"] = {**invocation.extra, **fields["extra"]}
     found = invocation._replace(**fields)
     if found.follow_up_open is not None and found.follow_up_count is not None:
-        # A recording may count fewer follow-ups than a user knows to be open.
+        # A recording may count fewer follow-ups than the user reported as open.
         found = found._replace(follow_up_count=max(found.follow_up_count, found.follow_up_open))
     return found
 
 
-ONCE = "ON CONFLICT DO NOTHING"  # what is there already stays
+ONCE = "ON CONFLICT DO NOTHING"  # existing rows stay
 
 
 class Bulk(ABC):
-    """The driver of one open transaction."""
+    """Database operations in one open transaction."""
 
-    mark: str  # of the place of a value
-    epoch: str  # expression for the seconds since 1970 of ``i.timestamp``, NULL where that is no time
+    mark: str  # placeholder of a value
+    epoch: str  # expression for the Unix time of ``i.timestamp``, NULL if it is not a time
 
     def __init__(self, connection: Connection) -> None:
         self.raw: Any = connection.connection.driver_connection
 
     def run(self, sql: str, *values: object) -> int:
-        """Run a statement, and return the number of rows that it changed."""
+        """Run a statement, and return the number of changed rows."""
         changed: int = self.raw.execute(sql.replace("?", self.mark), values).rowcount
         return changed
 
     def rows(self, sql: str, *values: object) -> list[Row]:
-        """Return all rows of a short answer."""
+        """Return all rows of a short result."""
         found: list[Row] = self.raw.execute(sql.replace("?", self.mark), values).fetchall()
         return found
 
     @abstractmethod
     def parts(self, sql: str, values: Sequence[object], size: int) -> Iterator[list[Row]]:
-        """Yield the rows of an answer of any length, in parts of such a size, none of them empty."""
+        """Yield the rows of a result in non-empty parts of up to ``size`` rows."""
 
-    def lock(self) -> None:  # noqa: B027 - the other database has nothing to do
-        """Let no other process write invocations until the transaction ends; others read.
+    def lock(self) -> None:  # noqa: B027 - not needed by the other database
+        """Prevent other processes from writing invocations until the transaction ends.
 
-        SQLite's transactions that write begin with the lock.
+        In SQLite, writing transactions begin with the lock.
         """
 
-    def prepare(self) -> None:  # noqa: B027 - the other database has nothing to do
-        """Get ready for many invocations."""
+    def prepare(self) -> None:  # noqa: B027 - not needed by the other database
+        """Prepare for many invocations."""
 
-    def settle(self) -> None:  # noqa: B027 - the other database has nothing to do
-        """End what :meth:`prepare` began."""
+    def settle(self) -> None:  # noqa: B027 - not needed by the other database
+        """Undo :meth:`prepare`."""
 
     @abstractmethod
     def reserve(self, count: int) -> range:
-        """Return as many unused keys for invocations; the transaction holds the lock."""
+        """Return ``count`` unused keys for invocations; requires the lock."""
 
     @abstractmethod
     def insert(self, table: str, columns: Mapping[str, Iterable[Any]], conflict: str = "") -> None:
-        """Insert rows in their order.
+        """Insert rows in order.
 
         Args:
-            table: its name.
-            columns: their values, at least one of them finite.
-            conflict: the clause for rows that are there already, which are an error without one.
+            table: Name of the table.
+            columns: Values by column, at least one of them finite.
+            conflict: Clause for existing rows, which are an error by default.
         """
 
     def attempt(self, keys: range, columns: Mapping[str, Iterable[Any]]) -> bool:
-        """Insert invocations under these keys if all are new, where that is faster than to look; else write nothing."""
+        """Insert invocations if all are new, if the database does this faster than a lookup; else write nothing."""
         del keys, columns
         return False
 
     @abstractmethod
     def known(self, names: Sequence[str]) -> dict[str, tuple[int, str, str | None]]:
-        """Return key, digest and the column ``added`` of the invocations that are there, by their ids."""
+        """Return key, digest and ``added`` of existing invocations, by id."""
 
     @abstractmethod
     def scan(self, since: str | None) -> str:
-        """Return how to read invocations of all skills from a time on; empty where the server finds it by itself."""
+        """Return an index hint to read invocations of all skills since a time; ``""`` if the server decides."""
 
     def delete(self, keys: Sequence[int]) -> None:
-        """Delete invocations, with their scores."""
+        """Delete invocations and their scores."""
         self.raw.cursor().executemany(
             "DELETE FROM invocations WHERE id = ?".replace("?", self.mark), [(key,) for key in keys]
         )
 
 
-_CACHE_KB = 24_576  # of pages while many rows are written: the index of random ids is all over the file
-_SORT_KB = 8_192  # likewise while an index is made, which sorts in as much again
-_AT_ONCE = 500  # values in a statement; old SQLite takes 999
-_FEW = 10  # a time from which on one in so many invocations began is looked up in the index
+_CACHE_KB = 24_576  # page cache for bulk writes: the index of random ids is scattered over the file
+_SORT_KB = 8_192  # page cache to create an index, which sorts in as much again
+_AT_ONCE = 500  # values per statement; old SQLite allows 999
+_FEW = 10  # use the index if fewer than one in so many invocations are wanted
 _WANTED = "SELECT count(*), (SELECT max(id) FROM invocations) FROM invocations WHERE timestamp >= ?"
 
 
@@ -378,7 +376,7 @@ class _Sqlite(Bulk):
             yield rows
 
     def prepare(self) -> None:
-        """Give writing more memory; into an empty table rows go before its indexes, which are then made by sorting."""
+        """Enlarge the cache; for an empty table, drop indexes, which :meth:`settle` creates by sorting."""
         self.run(f"PRAGMA cache_size = -{_CACHE_KB}")
         self._rests = not self.rows("SELECT 1 FROM invocations LIMIT 1")
         if self._rests:
@@ -401,7 +399,7 @@ class _Sqlite(Bulk):
         self._inserted(table, columns, conflict)
 
     def attempt(self, keys: range, columns: Mapping[str, Iterable[Any]]) -> bool:
-        """Let the index of ids do both at once: to look them up first takes a fifth of an import's time."""
+        """Insert and check with the index of ids: a separate lookup takes a fifth of an import's time."""
         if self._inserted("invocations", {"id": keys, **columns}, ONCE) == len(keys):
             return True
         self.run("DELETE FROM invocations WHERE id BETWEEN ? AND ?", keys[0], keys[-1])
@@ -423,7 +421,7 @@ class _Sqlite(Bulk):
         return found
 
     def scan(self, since: str | None) -> str:
-        """Read all rows in the order of the file and sort, but where few are wanted: an index leads all over it."""
+        """Read all rows in file order and sort, unless few are wanted: an index causes scattered reads."""
         if since is None:
             return "NOT INDEXED"
         ((wanted, last),) = self.rows(_WANTED, since)
@@ -441,10 +439,10 @@ class _Postgres(Bulk):
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
         self._staged: set[str] = set()
-        self.run("SET LOCAL TIME ZONE 'UTC'")  # our times are texts without a zone
+        self.run("SET LOCAL TIME ZONE 'UTC'")  # our times have no time zone
 
     def parts(self, sql: str, values: Sequence[object], size: int) -> Iterator[list[Row]]:
-        self.run("SET LOCAL cursor_tuple_fraction = 1")  # all of them are wanted, not the first ones soon
+        self.run("SET LOCAL cursor_tuple_fraction = 1")  # optimize for all rows, not for the first ones
         with self.raw.cursor(name="skillgate_parts") as cursor:
             cursor.execute(sql.replace("?", self.mark), values)
             while rows := cursor.fetchmany(size):
@@ -458,7 +456,7 @@ class _Postgres(Bulk):
         return range(last - count + 1, last + 1)
 
     def insert(self, table: str, columns: Mapping[str, Iterable[Any]], conflict: str = "") -> None:
-        """Copy rows; where some may be there already, into a temporary table from which they are inserted."""
+        """Copy rows; if some may exist, copy to a temporary table and insert from it."""
         names = ", ".join(columns)
         if not conflict:
             self._copy(table, names, columns)
@@ -487,5 +485,5 @@ class _Postgres(Bulk):
 
 
 def bulk(connection: Connection) -> Bulk:
-    """Return the driver of a connection that is in a transaction."""
+    """Return the operations for a connection in a transaction."""
     return _Sqlite(connection) if connection.dialect.name == "sqlite" else _Postgres(connection)

@@ -1,4 +1,4 @@
-"""Store recorded invocations with their scores: import, read, amend, rescore and delete them."""
+"""The store of recorded invocations and their scores: import, read, amend, rescore and delete."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Fate", "Import", "InvocationStore", "Origin", "Record", "Scored", "open_invocations"]
 
-_AT_ONCE = 4_096  # rows that are handled as columns
-_READERS_MS = 5_000  # how long those who read what a store held before a purge are waited for
+_AT_ONCE = 4_096  # rows per batch
+_READERS_MS = 5_000  # how long a purge waits for readers
 _ORIGIN_DIGITS = 12
 _FIELDS = ", ".join(FIELDS)
 _SHOW = (
@@ -60,14 +60,14 @@ _REPLACE = "ON CONFLICT (invocation_id, rubric_version) DO UPDATE SET " + ", ".j
 
 
 class Record(NamedTuple):
-    """What a store holds of one invocation.
+    """A stored invocation.
 
     Attributes:
-        invocation: as figures see it: as it was recorded, with what was added by hand in place of its own.
-        added: the fields that were added by hand.
-        origin: a label, or a salted digest of the folder of the recording; None where it has none.
-        imported_at: when it was last read, as UTC text.
-        scores: by each version of the rubric that it was scored with.
+        invocation: As recorded, overridden by the fields added by hand.
+        added: The fields added by hand.
+        origin: A label, or a salted digest of the recording's folder, or None.
+        imported_at: Time of the last import, UTC text.
+        scores: One per rubric version.
     """
 
     invocation: Invocation
@@ -78,11 +78,11 @@ class Record(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """Where the invocations of an import come from.
+    """The origin of imported invocations.
 
     Attributes:
-        folder: the absolute path of the folder of the recording; only a salted digest of it is stored.
-        label: a name that the user gave it; stored as it is, in place of the digest.
+        folder: Absolute path of the recording's folder; only a salted digest is stored.
+        label: A name chosen by the user; stored instead of the digest.
     """
 
     folder: str | None = None
@@ -90,7 +90,7 @@ class Origin(NamedTuple):
 
 
 def _stored_origin(rows: Bulk, origin: Origin) -> str | None:
-    """Return what is stored of an origin; the first digest makes the salt of the store."""
+    """Return an origin for the database; creates the store's salt if needed."""
     if origin.label is not None or origin.folder is None:
         return origin.label
     salts = rows.rows("SELECT salt FROM origin_salt")
@@ -102,7 +102,7 @@ def _stored_origin(rows: Bulk, origin: Origin) -> str | None:
 
 
 class Import:
-    """What is imported in one transaction; ``broken`` is whether a batch failed, of which some may be written."""
+    """An import in one transaction; ``broken`` is whether a batch failed, which may be partly written."""
 
     def __init__(
         self,
@@ -117,19 +117,19 @@ class Import:
     ) -> None:
         self._rows, self._update, self._later, self._origin = rows, update, later, origin
         self._now, self._scorer, self._refusing = now, scorer, refusing
-        self._added: dict[int, dict[str, Any]] = {}  # by key: what was added by hand to those that are there
+        self._added: dict[int, dict[str, Any]] = {}  # fields added by hand to existing invocations, by key
         self.broken = False
-        self._fresh = True  # whether the last batch was new throughout, so that the next may be, too
+        self._fresh = True  # whether all of the last batch was new, as the next may be
 
     def add(self, batch: Sequence[Scored]) -> tuple[Fate, ...]:
-        """Write invocations that are not there yet; thousands at a time are fastest.
+        """Write new invocations; batches of thousands are fastest.
 
         Returns:
-            What became of each, in their order; one whose id came earlier in the import is like one that was there.
+            The fate of each, in order; an id that occurred earlier in the import counts as existing.
 
         Raises:
-            UsageError: one cannot be stored; nothing of the import must be stored then.
-            IncompleteError: the database failed.
+            UsageError: One cannot be stored; the import must then be rolled back.
+            IncompleteError: The database failed.
         """
         if not batch:
             return ()
@@ -164,10 +164,10 @@ class Import:
                 fates.append(Fate.KNOWN)
                 continue
             elif self._later and not self._is_later(one, key, new.get(key) or changed.get(key)):
-                fates.append(Fate.KNOWN)  # and what is there knows more
+                fates.append(Fate.KNOWN)  # the existing one is more recent
                 continue
             elif self._update or self._later:
-                if key in new:  # it came before in this very batch
+                if key in new:  # earlier in this batch
                     new[key] = one
                 else:
                     changed[key] = one
@@ -178,13 +178,13 @@ class Import:
             known[name] = (key, one.digest, None)
         self._write(new)
         self._score({key: self._merged(key, one) for key, one in same.items()}, ONCE)
-        self._rows.delete(list(changed))  # with the scores by other versions, which are of what it said before
+        self._rows.delete(list(changed))  # also scores by other versions, which are outdated
         self._write(changed)
         self._fresh = len(new) == len(batch)
         return tuple(fates)
 
     def _is_later(self, one: Scored, key: int, waiting: Scored | None) -> bool:
-        """Whether a reading saw more of a recording than the one that is there, or waits to be written."""
+        """Whether an invocation was seen later than the existing one, or the one to be written."""
         if waiting is not None:
             there = waiting.invocation.extra
         else:
@@ -200,7 +200,7 @@ class Import:
             self._score(complete)
 
     def _merged(self, key: int, one: Scored) -> Scored:
-        """Return an invocation with what was added to it by hand, and the score of both together."""
+        """Return an invocation with its fields added by hand, and their common score."""
         added = self._added.get(key)
         if not added:
             return one
@@ -225,16 +225,16 @@ _UNKNOWN_ORIGIN = Origin()
 
 
 class InvocationStore:
-    """An open store. Several processes may use it at once: those that write take turns, and reading never waits.
+    """An open store. Several processes may use it: writers take turns, readers never wait.
 
-    An invocation began in a window when ``since`` <= its time < ``until``; None leaves an end open.
+    A window contains times with ``since`` <= time < ``until``; None means no bound.
     """
 
     def __init__(self, engine: Engine, target: Target) -> None:
         self._engine, self._target = engine, target
 
     def close(self) -> None:
-        """Close its connections."""
+        """Close the connections."""
         self._engine.dispose()
 
     @contextmanager
@@ -247,21 +247,20 @@ class InvocationStore:
         later: bool = False,
         origin: Origin = _UNKNOWN_ORIGIN,
     ) -> Iterator[Import]:
-        """Import invocations: all that is added within the ``with`` is stored, or nothing after any exception.
+        """Import invocations: everything added within the ``with`` is stored, or nothing after an exception.
 
-        No other process writes meanwhile. The view shows the scores by this rubric afterwards.
+        Other writers wait. Afterwards the view shows the scores by this rubric.
 
         Args:
-            rubric: the version that the scores are of.
-            scorer: scores by it, with what was added by hand to an invocation that is there.
-            update: whether one that says something else under a known id replaces what is there. What was added by
-                hand stays.
-            later: likewise where it was seen until a later time; an earlier one is passed over.
-            origin: where they come from.
+            rubric: Rubric version of the scores.
+            scorer: Scores existing invocations again with their fields added by hand.
+            update: Whether different content under a known id replaces the existing one. Fields added by hand stay.
+            later: As ``update``, but only if it was seen until a later time.
+            origin: Where they come from.
 
         Raises:
-            UsageError: :meth:`Import.add` failed, and the ``with`` went on all the same.
-            IncompleteError: the database failed.
+            UsageError: :meth:`Import.add` failed, but the ``with`` block continued.
+            IncompleteError: The database failed.
         """
         now = second(datetime.now(UTC))
         refuse = partial(refusing, self._engine, self._target)
@@ -271,19 +270,19 @@ class InvocationStore:
             run = Import(rows, update=update, later=later, origin=stored, now=now, scorer=scorer, refusing=refuse)
             yield run
             if run.broken:
-                raise UsageError("nothing was imported, since a part of it could not be stored")
+                raise UsageError("nothing was imported, because some of it could not be stored")
             rows.run(_SHOW, rubric)
             rows.settle()
 
     def observations(
         self, rubric: str, *, skill: str | None = None, since: datetime | None = None, until: datetime | None = None
     ) -> Iterator[Observation]:
-        """Yield what figures need, by skill, time and key, as one moment has it, however long reading takes.
+        """Yield the data for figures from one snapshot, by skill, time and key.
 
-        Invocations without a score by this rubric are not among them; :meth:`unscored` counts them.
+        Invocations without a score by this rubric are left out; :meth:`unscored` counts them.
 
         Raises:
-            IncompleteError: the database failed, or holds what we did not write.
+            IncompleteError: The database failed, or contains foreign values.
         """
         with self._reading() as rows:
             where, values = _where(_named(skill), since, until)
@@ -299,13 +298,13 @@ class InvocationStore:
                 yield from observations(part)
 
     def unscored(self, rubric: str) -> int:
-        """Count the invocations that have no score by this rubric.
+        """Count the invocations without a score by this rubric.
 
         Raises:
-            IncompleteError: the database failed.
+            IncompleteError: The database failed.
         """
         with self._reading() as rows:
-            scored = (  # joined: deleting invocations in a shell of SQLite leaves their scores there
+            scored = (  # joined: deleting invocations in the sqlite3 shell leaves their scores
                 "SELECT count(*) FROM skill_scores s JOIN invocations i ON i.id = s.invocation_id"
                 " WHERE s.rubric_version = ?"
             )
@@ -315,16 +314,16 @@ class InvocationStore:
         """Count the invocations.
 
         Raises:
-            IncompleteError: the database failed.
+            IncompleteError: The database failed.
         """
         with self._reading() as rows:
             return _number(rows, "SELECT count(*) FROM invocations")
 
     def skills(self) -> tuple[str, ...]:
-        """Return the names of all skills, in order.
+        """Return the sorted names of all skills.
 
         Raises:
-            IncompleteError: the database failed, or holds what we did not write.
+            IncompleteError: The database failed, or contains foreign values.
         """
         with self._reading() as rows:
             names = rows.rows("SELECT DISTINCT skill_name FROM invocations ORDER BY skill_name")
@@ -335,19 +334,19 @@ class InvocationStore:
         return found
 
     def find(self, invocation_id: str) -> Invocation | None:
-        """Return an invocation by its id; None where there is none."""
+        """Return an invocation by id, or None."""
         with self._reading() as rows:
             query = f"SELECT {_FIELDS} FROM invocations WHERE invocation_id = ?"  # noqa: S608
             return next(invocations(rows.rows(query, _storable(invocation_id))), None)
 
     def ids(self, beginning: str, most: int) -> tuple[str, ...]:
-        """Return the ids that begin with a text, in order, up to so many."""
+        """Return up to ``most`` sorted ids that begin with ``beginning``."""
         query = "SELECT invocation_id FROM invocations WHERE substr(invocation_id, 1, ?) = ? ORDER BY 1 LIMIT ?"
         with self._reading() as rows:
             return tuple(row[0] for row in rows.rows(query, len(beginning), _storable(beginning), most))
 
     def record(self, invocation_id: str) -> Record | None:
-        """Return all that is held of an invocation; None where there is none with this id."""
+        """Return the stored record of an invocation, or None."""
         query = f"SELECT id, added, origin, imported_at, {_FIELDS} FROM invocations WHERE invocation_id = ?"  # noqa: S608
         with self._reading() as rows:
             found = rows.rows(query, _storable(invocation_id))
@@ -370,9 +369,9 @@ class InvocationStore:
         until: datetime | None = None,
         most: int,
     ) -> tuple[Record, ...]:
-        """Return the latest invocations, the latest first, up to so many; their score by this rubric alone.
+        """Return up to ``most`` invocations, latest first, with only their score by this rubric.
 
-        Without ``skills`` they are of all of them.
+        Empty ``skills`` means all skills.
         """
         where, values = _where(skills, since, until)
         own = ", ".join(f"i.{name}" for name in ("added", "origin", "imported_at", *FIELDS))
@@ -399,23 +398,23 @@ class InvocationStore:
     def count_within(
         self, *, skills: Sequence[str] = (), since: datetime | None = None, until: datetime | None = None
     ) -> int:
-        """Count the invocations of some skills, of all where none is named, within a window."""
+        """Count the invocations within a window; empty ``skills`` means all skills."""
         where, values = _where(skills, since, until)
         with self._reading() as rows:
             return _number(rows, f"SELECT count(*) FROM invocations i WHERE i.id > 0{where}", *values)  # noqa: S608
 
     def amend(self, invocation_id: str, fields: Mapping[str, Any], rubric: str, scorer: Scorer) -> Scored | None:
-        """Add fields to an invocation by hand, and score it anew; they survive every later import.
+        """Add fields to an invocation by hand, and score it again; later imports keep the fields.
 
-        Scores by other versions of the rubric are deleted: they were of what was known before. The view shows the
-        scores by this one afterwards.
+        Scores by other rubric versions are deleted, since they are outdated. Afterwards the view shows the scores by
+        this rubric.
 
         Returns:
-            It with its score; None where there is none with this id.
+            The invocation with its score, or None if there is none with this id.
 
         Raises:
-            UsageError: a field cannot be stored.
-            IncompleteError: the database failed, or holds what we did not write.
+            UsageError: A field cannot be stored.
+            IncompleteError: The database failed, or contains foreign values.
         """
         query = f"SELECT id, digest, added, origin, imported_at, {_FIELDS} FROM invocations WHERE invocation_id = ?"  # noqa: S608
         with self._writing() as rows, refusing(self._engine, self._target):
@@ -437,7 +436,7 @@ class InvocationStore:
     def invocations(
         self, *, skill: str | None = None, since: datetime | None = None
     ) -> Iterator[tuple[int, Invocation]]:
-        """Yield invocations with their keys, in the order of these, as one moment has them."""
+        """Yield keys and invocations from one snapshot, by key."""
         where, values = _where(_named(skill), since, None)
         query = f"SELECT i.id, {_FIELDS} FROM invocations i WHERE i.id > 0{where} ORDER BY i.id"  # noqa: S608
         with self._reading() as rows:
@@ -453,14 +452,14 @@ class InvocationStore:
         since: datetime | None = None,
         make_current: bool,
     ) -> int:
-        """Score what is there anew, all or nothing, and return how many; scores by other versions stay.
+        """Score stored invocations again, all or nothing, and return their number; scores by other versions stay.
 
         Args:
-            rubric: the version that ``scorer`` scores by.
-            scorer: returns the score of an invocation.
-            skill: those of this skill; None for any.
-            since: those that began then or later; None for whenever.
-            make_current: whether the view shows the scores by this rubric afterwards.
+            rubric: Rubric version of ``scorer``.
+            scorer: Returns the score of an invocation.
+            skill: Only this skill; None for any.
+            since: Only from this time on; None for any.
+            make_current: Whether the view shows the scores by this rubric afterwards.
         """
         now, last, count = second(datetime.now(UTC)), 0, 0
         where, values = _where(_named(skill), since, None)
@@ -476,22 +475,22 @@ class InvocationStore:
         return count
 
     def purge(self, *, before: datetime | None = None, skill: str | None = None, dry_run: bool) -> int:
-        """Delete invocations with their scores, and return how many were deleted, or would be.
+        """Delete invocations with their scores, and return how many were or would be deleted.
 
-        In a SQLite file nothing of them is left: it is written anew without them, and its log emptied. PostgreSQL has
-        deleted rows until its own VACUUM, and longer in its write-ahead log and in backups.
+        A SQLite file is rewritten without them, and its log is emptied. PostgreSQL keeps deleted rows until its own
+        VACUUM, and longer in its write-ahead log and in backups.
 
         Args:
-            before: those that began earlier; None for whenever.
-            skill: those of this skill; None for any.
-            dry_run: whether they are only counted.
+            before: Only those before this time; None for any.
+            skill: Only this skill; None for any.
+            dry_run: Whether to count only.
 
         Raises:
-            UsageError: both are None.
-            IncompleteError: the database failed, or another process still read what it held before.
+            UsageError: Both are None.
+            IncompleteError: The database failed, or another process still reads the deleted rows.
         """
         if before is None and skill is None:
-            raise UsageError("name a time, a skill, or both; without them all invocations would be deleted")
+            raise UsageError("specify a time, a skill, or both; otherwise all invocations would be deleted")
         where, values = _where(_named(skill), None, before)
         those = f"invocations AS i WHERE i.id > 0{where}"
         if dry_run:
@@ -511,8 +510,8 @@ class InvocationStore:
             busy = raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
         if busy:
             raise IncompleteError(
-                f"{count:,} invocations were deleted, but while others read the store {self._target.shown}, their bytes"
-                " stay in its write-ahead log; purge again later"
+                f"{count:,} invocations were deleted, but other processes are reading the store {self._target.shown},"
+                " the data is still in its write-ahead log; purge again later"
             )
 
     @contextmanager
@@ -536,10 +535,10 @@ class InvocationStore:
 
 
 def open_invocations(target: Target, *, create: bool) -> InvocationStore:
-    """Open a store, and bring its schema to this version's; with ``create`` a missing SQLite file is made.
+    """Open a store, and upgrade its schema if needed; with ``create``, create a missing SQLite file.
 
     Raises:
-        UsageError: it cannot be used, or a package is missing; the message says what to do.
+        UsageError: It is unusable, or a package is missing.
     """
     require_packages(target)
     if target.path is not None:
@@ -565,7 +564,7 @@ def _named(skill: str | None) -> tuple[str, ...]:
 
 
 def _where(skills: Sequence[str], since: datetime | None, until: datetime | None) -> tuple[str, tuple[str, ...]]:
-    """Return the conditions for skills, all where none is named, and a window, with their values."""
+    """Return SQL conditions and values for skills (empty for all) and a window."""
     where, values = "", [_storable(name) for name in skills]
     if values:
         where = f" AND i.skill_name IN ({', '.join('?' * len(values))})" if len(values) > 1 else " AND i.skill_name = ?"
@@ -577,11 +576,11 @@ def _where(skills: Sequence[str], since: datetime | None, until: datetime | None
 
 
 def _storable(name: str) -> str:
-    """Return a name as it may be there; for one that no database takes the empty one, which nothing has."""
+    """Return a name, or ``""``, which no row has, for one that databases refuse."""
     odd = "\0" in name or any("\ud800" <= character <= "\udfff" for character in name)
     return "" if odd else name
 
 
 def _second(at: datetime) -> str:
-    """Return the first whole second that is not before a time: invocations have their times to the second."""
+    """Round a time up to a whole second, the resolution of the store."""
     return second(at + timedelta(microseconds=-at.microsecond % 1_000_000))

@@ -1,4 +1,4 @@
-"""Store whole documents, and read back what they said."""
+"""The store of reports: write documents, read past evaluations and scores."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 Row: TypeAlias = dict[str, Any]
 
 _AT_ONCE = 200
-_OUTPUT = 4096  # characters of an answer that are stored; the report has more
+_OUTPUT = 4096  # characters of an answer; the report has more
 _WORDS = 2000
 _COPIED = (
     *("skill_id", "skill_version", "skill_digest", "skill_path", "adapter", "model", "incomplete"),
@@ -52,17 +52,17 @@ _COUNTED = ("total", "passed", "failed", "errors", "timeouts", "skipped", "retri
 
 
 class Provenance(NamedTuple):
-    """Where a document comes from, which it does not say itself."""
+    """Where a document comes from."""
 
     origin: str  # ``eval`` or ``import``
     source: str | None = None  # the file
-    commit_id: str | None = None  # what was evaluated
+    commit_id: str | None = None  # evaluated commit
     branch: str | None = None
-    at: datetime | None = None  # when a score was made
+    at: datetime | None = None  # time of a score
 
 
 class Filter(NamedTuple):
-    """Which rows are wanted; None for any. ``limit`` counts the newest."""
+    """Which rows to return; None for any. ``limit`` keeps the newest."""
 
     skill: str | None = None
     benchmark: str | None = None
@@ -71,35 +71,35 @@ class Filter(NamedTuple):
 
 
 def document_digest(data: Any) -> str:  # noqa: ANN401 - JSON
-    """Return the digest of a document's JSON, however it is laid out."""
+    """Return a digest of a document that does not depend on its formatting."""
     text = json.dumps(data, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 class Store:
-    """An open store. Several processes may use it at once; every method is a transaction of its own."""
+    """An open store. Several processes may use it; every method is one transaction."""
 
     def __init__(self, engine: Engine, target: Target) -> None:
         self._engine, self._target = engine, target
 
     def close(self) -> None:
-        """Close its connections."""
+        """Close the connections."""
         self._engine.dispose()
 
     def write(self, report: BenchReport | Report | SingleReport, digest: str, source: Provenance) -> bool:
-        """Write a document, whole or not at all; False where it is there already.
+        """Write a document completely or not at all; return False if it already exists.
 
         Raises:
-            UsageError: it holds a number that no database takes.
-            IncompleteError: the database failed.
+            UsageError: A number is too large for a database.
+            IncompleteError: The database failed.
         """
         try:
             with failing(self._engine, self._target, "written"), self._engine.begin() as connection:
                 return self._write(connection, report, digest, source)
-        except sa.exc.IntegrityError:  # another process wrote it in this very moment
+        except sa.exc.IntegrityError:  # another process wrote it at the same time
             return False
         except (OverflowError, sa.exc.DataError):
-            raise UsageError("it holds a number that is too large for a database") from None
+            raise UsageError("it contains a number that is too large for a database") from None
 
     def _write(
         self, connection: Connection, report: BenchReport | Report | SingleReport, digest: str, source: Provenance
@@ -129,7 +129,9 @@ class Store:
             for position, one in enumerate(report.reports):
                 owned = {"document_id": document, "position": position, **_evaluation_row(one, report.run)}
                 evaluation = _inserted(connection, BENCH_EVALUATIONS, owned)
-                for start in range(0, len(one.task_results), _AT_ONCE):  # rows take more memory than results
+                for start in range(
+                    0, len(one.task_results), _AT_ONCE
+                ):  # in batches: rows take more memory than results
                     some = one.task_results[start : start + _AT_ONCE]
                     tasks = [_clean({"evaluation_id": evaluation, **_task_row(task)}) for task in some]
                     connection.execute(sa.insert(TASK_RESULTS), tasks)
@@ -150,10 +152,10 @@ class Store:
         return True
 
     def evaluations(self, wanted: Filter) -> tuple[PastEvaluation, ...]:
-        """Return past evaluations, the newest first.
+        """Return past evaluations, newest first.
 
         Raises:
-            IncompleteError: the database failed.
+            IncompleteError: The database failed.
         """
         table = BENCH_EVALUATIONS
         query = _query(PastEvaluation, table, table.c.started_at, wanted)
@@ -164,16 +166,15 @@ class Store:
         return tuple(PastEvaluation(**row) for row in self._read(query))
 
     def newest(self, *, measured: bool) -> tuple[PastEvaluation, ...]:
-        """Return the newest whole evaluation of each version of a skill on each benchmark, the newest first.
+        """Return the newest complete evaluation of each skill version on each benchmark, newest first.
 
-        Whole are those that were neither interrupted nor of a part of the tasks; with ``measured`` all of their results
-        must have been measured too.
+        Complete means not interrupted and with all tasks; with ``measured``, without unmeasured results too.
         """
         table = BENCH_EVALUATIONS
         keys = (table.c.skill_id, table.c.skill_version, table.c.benchmark_id)
         order = (table.c.started_at.desc(), table.c.id.desc())
         place = sa.func.row_number().over(partition_by=keys, order_by=order).label("place")
-        # A filter of tasks or a shard stands behind the scorer, with a comma between them.
+        # Task filters and shards follow the scorer after a comma.
         ranked = sa.select(table.c.id, place).where(
             table.c.incomplete.is_(None), sa.not_(table.c.comparable.contains(", "))
         )
@@ -185,7 +186,7 @@ class Store:
         return tuple(PastEvaluation(**row) for row in self._read(query))
 
     def scores(self, wanted: Filter) -> tuple[PastScore, ...]:
-        """Return past scores, the newest first; a skill is named by its name or its path."""
+        """Return past scores, newest first; the filter's skill is a name or a path."""
         table = SCORE_RESULTS
         query = _query(PastScore, table, table.c.scored_at, wanted)
         if wanted.skill is not None:
@@ -193,13 +194,13 @@ class Store:
         return tuple(PastScore(**{**row, "models": tuple(row["models"])}) for row in self._read(query))
 
     def _read(self, query: sa.Select[Any]) -> list[dict[str, Any]]:
-        """Return rows, each value of its column's kind: SQLite takes anything in any column."""
+        """Return rows after checking value types: SQLite accepts any value in any column."""
         engine = self._engine.execution_options(**{READING: True})
         columns = {column.name: column for column in query.selected_columns if isinstance(column, sa.Column)}
         with failing(self._engine, self._target, "read"), engine.connect() as connection:
             try:
                 rows = [dict(row) for row in connection.execute(query).mappings()]
-            except (ValueError, TypeError) as error:  # no time, no JSON
+            except (ValueError, TypeError) as error:  # invalid time or JSON
                 raise foreign(self._target, str(error)[:200]) from None
         for row in rows:
             for name, value in row.items():
@@ -209,10 +210,10 @@ class Store:
 
 
 def open_store(target: Target, *, create: bool) -> Store:
-    """Open a store, and bring its schema to this version's; with ``create`` a missing SQLite file is made.
+    """Open a store, and upgrade its schema if needed; with ``create``, create a missing SQLite file.
 
     Raises:
-        UsageError: it cannot be used, or a package is missing; the message says what to do.
+        UsageError: It is unusable, or a package is missing.
     """
     require_packages(target)
     if target.path is not None:
@@ -238,7 +239,7 @@ def _fits(value: object, column: sa.Column[Any]) -> bool:
 
 
 def _query(shape: type, table: sa.Table, time: sa.Column[Any], wanted: Filter) -> sa.Select[Any]:
-    """Select what a value holds, from its own table or its document's."""
+    """Select the fields of a dataclass, from its table or its document's."""
     names = shape.__dataclass_fields__ if hasattr(shape, "__dataclass_fields__") else {}
     columns = [table.c[name] if name in table.c else DOCUMENTS.c[name] for name in names]
     query = sa.select(*columns).join(DOCUMENTS, DOCUMENTS.c.id == table.c.document_id)
@@ -252,7 +253,7 @@ def _query(shape: type, table: sa.Table, time: sa.Column[Any], wanted: Filter) -
 
 
 def _text(value: str | None, most: int | None = None) -> str | None:
-    """Return a text that every database takes: no NUL (PostgreSQL refuses it), no half of a pair (SQLite does)."""
+    """Return text for any database: without NUL (PostgreSQL refuses it) and lone surrogates (SQLite does)."""
     if value is None:
         return None
     cut = value[:most].replace("\0", "\ufffd")
@@ -260,7 +261,7 @@ def _text(value: str | None, most: int | None = None) -> str | None:
 
 
 def _clean(value: Any) -> Any:  # noqa: ANN401 - a row, or what a column takes
-    """Return a row with such texts alone, also in lists and mappings."""
+    """Return a row with all its strings converted by :func:`_text`."""
     if isinstance(value, str):
         return _text(value)
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Which store a command uses, and what is written into it when it ends."""
+"""Choose the store of a command, and write and read its results."""
 # ruff: noqa: PTH118
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 class StoreChoice(NamedTuple):
     """Which store a command uses."""
 
-    name: str | None = None  # what an option names, a path or a URL; None for the configuration's, else the default
-    unused: bool = False  # whether no store is used at all
+    name: str | None = None  # path or URL of an option; None: from the configuration, else the default
+    unused: bool = False  # whether to use no store
 
 
 def named_store(name: str | None, session: Console) -> tuple[Target, bool]:
-    """Return which store is meant, and whether it was named: by the option, the settings, else the default.
+    """Return the store of the option, the settings or the default, and whether it was named explicitly.
 
     Raises:
-        UsageError: it is not valid.
+        UsageError: It is not valid.
     """
     from skillgate.files import require_place
 
@@ -40,12 +40,12 @@ def named_store(name: str | None, session: Console) -> tuple[Target, bool]:
     elif url is not None:
         target, named = target_of(str(url), cwd=session.cwd), True
         if target.secrets:
-            raise UsageError("store-url holds a password: keep it in ~/.pgpass or PGPASSWORD, and take it out there")
+            raise UsageError("store-url contains a password; remove it and use ~/.pgpass or PGPASSWORD")
     elif path is not None:
         if "://" in str(path):
             raise UsageError(
-                f"{config.origin(settings.STORE)}: store is a file's path; a URL is given with --store, or as store-url"
-                " in your own configuration"
+                f"{config.origin(settings.STORE)}: store must be a file path; for a URL use --store, or store-url in"
+                " your user configuration"
             )
         target, named = target_of(os.path.join(config.base(settings.STORE), str(path)), cwd=session.cwd), True
         target = target._replace(shown=str(path))
@@ -57,14 +57,14 @@ def named_store(name: str | None, session: Console) -> tuple[Target, bool]:
 
 
 class Keeping:
-    """What becomes of a run's report in the store; nothing where no store is wanted."""
+    """Writes the report of a run into the store, if there is one."""
 
     def __init__(self, target: Target | None, store: Store | None, session: Console) -> None:
         self._target, self._session = target, session
-        self._store = store  # of PostgreSQL it is open already, a file is opened when the run has ended
+        self._store = store  # PostgreSQL is open already; a file is opened after the run
 
     def keep(self, report: BenchReport) -> str | None:
-        """Write a report; what to say where that failed: the report itself is written elsewhere, too."""
+        """Store a report; return the problem if that fails, since the report is also written elsewhere."""
         if self._target is None:
             return None
         from skillgate.model.codec import encode
@@ -78,18 +78,18 @@ class Keeping:
             finally:
                 store.close()
         except (IncompleteError, UsageError) as error:
-            return f"the results are not in the store, and skillgate history import takes the report in later: {error}"
-        self._session.detail(f"kept in {self._target.shown}")
+            return f"results not saved in the store (import the report later with skillgate history import): {error}"
+        self._session.detail(f"saved in {self._target.shown}")
         return None
 
 
 def keeping(choice: StoreChoice, session: Console) -> Keeping:
-    """Make sure, before anything is run, that results can be kept where they are to be.
+    """Check before the run that results can be stored.
 
-    Without the packages of the extra nothing is kept unless a store was named, and a note says so.
+    If packages are missing and no store was named, nothing is stored, and a note is printed.
 
     Raises:
-        UsageError: the store cannot be used.
+        UsageError: The store is unusable.
     """
     if choice.unused:
         return Keeping(None, None, session)
@@ -97,11 +97,11 @@ def keeping(choice: StoreChoice, session: Console) -> Keeping:
     if not named:
         missing = missing_package(target)
         if missing is not None:
-            session.note(f"results are not kept: {missing} (--no-store says no more about it)")
+            session.note(f"results not saved: {missing} (use --no-store to hide this message)")
             return Keeping(None, None, session)
     require_packages(target)
     if target.path is not None:
-        require_file(target, create=True)  # without what a store needs: that is loaded when the run has ended
+        require_file(target, create=True)  # packages are imported after the run
         return Keeping(target, None, session)
     from skillgate.store.keeper import open_store
 
@@ -109,10 +109,10 @@ def keeping(choice: StoreChoice, session: Console) -> Keeping:
 
 
 def require_store(choice: StoreChoice, session: Console) -> None:
-    """Make sure that a store which is named, or is there, can be used; nothing is made, and no server is asked.
+    """Check a named or existing store without creating it or connecting to a server.
 
     Raises:
-        UsageError: it cannot.
+        UsageError: It is unusable.
     """
     if choice.unused:
         return
@@ -124,13 +124,13 @@ def require_store(choice: StoreChoice, session: Console) -> None:
 
 
 def past_evaluations(choice: StoreChoice, session: Console, *, measured: bool) -> tuple[PastEvaluation, ...]:
-    """Return the newest evaluations that the store holds; nothing where there is no store and none was named.
+    """Return the newest stored evaluations; nothing if there is no store and none was named.
 
-    With ``measured`` all of their results must have been measured.
+    With ``measured``, only those without unmeasured results.
 
     Raises:
-        UsageError: a store that was named cannot be used.
-        IncompleteError: it cannot be read.
+        UsageError: A named store is unusable.
+        IncompleteError: It cannot be read.
     """
     if choice.unused:
         return ()
@@ -140,7 +140,7 @@ def past_evaluations(choice: StoreChoice, session: Console, *, measured: bool) -
             return ()
         missing = missing_package(target)
         if missing is not None:
-            session.note(f"past results are not looked up: {missing} (--no-store says no more about it)")
+            session.note(f"past results not used: {missing} (use --no-store to hide this message)")
             return ()
     require_packages(target)
     from skillgate.store.keeper import open_store
@@ -153,10 +153,10 @@ def past_evaluations(choice: StoreChoice, session: Console, *, measured: bool) -
 
 
 def settled(code: int, problem: str | None, session: Console) -> int:
-    """Put together how a run ended and what could not be kept: a gate that failed comes first.
+    """Combine a run's exit code with a problem of storing results; a failed gate takes precedence.
 
     Raises:
-        IncompleteError: the results could not be kept.
+        IncompleteError: The results could not be stored.
     """
     if problem is not None and code != EXIT_GATE_FAILED:
         raise IncompleteError(problem)
@@ -166,7 +166,7 @@ def settled(code: int, problem: str | None, session: Console) -> int:
 
 
 def _checked_out(session: Console) -> tuple[str | None, str | None]:
-    """Name the commit and the branch of the working directory; a runner's variables say which branch it is about."""
+    """Return commit and branch of the working directory; on a runner, the branch is from its variables."""
     from skillgate.files import toplevel
     from skillgate.skill.git import commit_of, git
 
@@ -178,6 +178,6 @@ def _checked_out(session: Console) -> tuple[str | None, str | None]:
         if top is not None and branch is None:
             done = git(top, "symbolic-ref", "--quiet", "--short", "HEAD")
             branch = done.stdout.decode("utf-8", "replace").strip() or None
-    except IncompleteError:  # no git: what was evaluated is in the digests
+    except IncompleteError:  # no git; the digests identify what was evaluated
         return None, branch
     return commit, branch

@@ -1,18 +1,17 @@
-"""The tables of the store, the same for SQLite and PostgreSQL, and how a store that has them is opened.
+"""The tables of the store, the same for SQLite and PostgreSQL, and how to open it.
 
-A figure that was not measured is NULL. Times are UTC. Ratios lie in [0, 1], latencies are in milliseconds. A result
-belongs to one document, and is never overwritten. Texts carry no index, since PostgreSQL refuses long ones in it; those
-of recorded invocations that carry one have at most 200 characters.
+Unmeasured figures are NULL. Times are UTC. Ratios are in [0, 1], latencies in milliseconds. A result belongs to one
+document, and is never overwritten. Text columns have no index, since PostgreSQL refuses long values in one; indexed
+texts of invocations have up to 200 characters.
 
-The tables of invocations are made to be asked by others, with ``sqlite3`` or ``psql``: their times are texts in SQLite
-that compare with what ``datetime('now')`` gives, and no function of ours stands in a view. Their ranges are closed at
-both ends: SQLite takes any text, and infinity, to be greater than a number.
+Users may query the tables of invocations with ``sqlite3`` or ``psql``: in SQLite, times are texts comparable with
+``datetime('now')``, and the view uses no custom function. Range checks have both bounds, since in SQLite any text, and
+infinity, is greater than a number.
 
-SQLite writes ahead (WAL), so that readers and one writer do not wait for each other, and flushes every commit
-(``synchronous = FULL``): a run commits once, after seconds or minutes, so that what a flush costs is not felt, and a
-machine that loses power keeps what a run said it had written. Every transaction that writes takes the write lock as it
-begins (``BEGIN IMMEDIATE``): one that began as a reader could not wait for it. PostgreSQL takes an advisory lock while
-the schema is made.
+SQLite uses WAL, so that readers and one writer do not wait for each other, and flushes every commit (``synchronous =
+FULL``): a run commits once, so the cost is small, and written results survive a power failure. Every writing
+transaction takes the write lock at its beginning (``BEGIN IMMEDIATE``), since a reader cannot wait for it later.
+PostgreSQL takes an advisory lock while the schema is created.
 """
 
 from __future__ import annotations
@@ -46,24 +45,24 @@ METADATA = sa.MetaData(
         "pk": "pk_%(table_name)s",
     }
 )
-_NUMBER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")  # only INTEGER counts up by itself in SQLite
+_NUMBER = sa.BigInteger().with_variant(sa.Integer(), "sqlite")  # only INTEGER auto-increments in SQLite
 
 
 class UtcTime(sa.types.TypeDecorator[datetime]):
-    """A time in UTC: with its zone in PostgreSQL, without one in SQLite, which has no such type."""
+    """A UTC time, with time zone in PostgreSQL, without in SQLite, which has no such type."""
 
     impl = sa.DateTime(timezone=True)
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:  # noqa: ANN401 - the base's
-        """Bring a time to UTC."""
+        """Convert a time to UTC."""
         if value is None:
             return None
         utc = value.astimezone(UTC)
         return utc.replace(tzinfo=None) if dialect.name == "sqlite" else utc
 
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:  # noqa: ANN401, ARG002
-        """Give a time with its zone."""
+        """Return a time with time zone."""
         if value is None:
             return None
         found: datetime = value
@@ -114,7 +113,7 @@ BENCH_EVALUATIONS = sa.Table(
     *_texts("skill_id", "skill_version", "skill_digest", "skill_path", "adapter", nullable=False),
     *_texts("benchmark_id", "benchmark_version", "benchmark_digest", "scoring_method", nullable=False),
     *_texts("model"),
-    # What else two evaluations must share to be compared: the scorer, the filters of tasks, the shard.
+    # Must be equal to compare evaluations: the scorer, task filters, the shard.
     sa.Column("comparable", sa.Text(), nullable=False),
     sa.Column("started_at", UtcTime(), nullable=False, index=True),
     *_figures("completion_rate", "completion_low", "completion_high", "partial_score", "error_rate"),
@@ -174,7 +173,7 @@ SCORE_RESULTS = sa.Table(
 COUNT_MOST = 2**63 - 1  # of a BIGINT
 FIGURE_MOST = "1.7976931348623157e308"  # the largest finite double
 LONGEST = 200  # characters of an invocation's id and of a skill's name
-POINTS = {  # the columns of a score, and the most that each can be
+POINTS = {  # the columns of a score and their maxima
     "completion_score": 25,
     "efficiency_score": 20,
     "quality_score_component": 30,
@@ -184,7 +183,7 @@ POINTS = {  # the columns of a score, and the most that each can be
 }
 _ENDINGS = ("complete", "recovered", "partial", "workaround", "explained_failure", "hard_failure")
 _ACCURACIES = ("accurate", "mostly", "partially", "inaccurate")
-_BYTEWISE = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")  # SQLite orders texts so by itself
+_BYTEWISE = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")  # the default order in SQLite
 
 
 def _check(name: str, condition: str, *, table: str = "invocations", only: str | None = None) -> sa.CheckConstraint:
@@ -194,81 +193,65 @@ def _check(name: str, condition: str, *, table: str = "invocations", only: str |
 
 def _second(name: str, *, table: str = "invocations", exact: bool = False) -> list[Any]:
     kind = sa.DateTime(timezone=True).with_variant(sa.Text(), "sqlite")
-    # The exact condition takes a microsecond; two of the three times of a row are our own clock's.
+    # The exact condition takes a microsecond; two of the three times of a row are from our own clock.
     form = f"{name} IS strftime('%Y-%m-%d %H:%M:%S', {name})" if exact else f"length({name}) = 19"
     return [sa.Column(name, kind, nullable=False), _check(name, form, table=table, only="sqlite")]
 
 
-def _name(name: str) -> list[Any]:
-    return [sa.Column(name, _BYTEWISE, nullable=False), _check(name, f"length({name}) BETWEEN 1 AND {LONGEST}")]
+def _names(*names: str) -> list[Any]:
+    columns: list[Any] = [sa.Column(name, _BYTEWISE, nullable=False) for name in names]
+    return [*columns, *(_check(name, f"length({name}) BETWEEN 1 AND {LONGEST}") for name in names)]
 
 
 def _choice(name: str, choices: tuple[str, ...]) -> list[Any]:
-    one = " OR ".join(f"{name} = '{choice}'" for choice in choices)  # for IN, SQLite makes a table at every row
+    one = " OR ".join(f"{name} = '{choice}'" for choice in choices)  # for IN, SQLite builds a table for every row
     return [sa.Column(name, sa.Text(), nullable=True), _check(name, one)]
 
 
-def _flag(name: str) -> list[Any]:
-    return [sa.Column(name, sa.Boolean(), nullable=True), _check(name, f"{name} IN (0, 1)", only="sqlite")]
+def _flags(*names: str) -> list[Any]:
+    columns: list[Any] = [sa.Column(name, sa.Boolean(), nullable=True) for name in names]
+    return [*columns, *(_check(name, f"{name} IN (0, 1)", only="sqlite") for name in names)]
 
 
-def _count(name: str) -> list[Any]:
-    return [sa.Column(name, sa.BigInteger(), nullable=True), _check(name, f"{name} BETWEEN 0 AND {COUNT_MOST}")]
+def _bounded_counts(*names: str) -> list[Any]:
+    return [*_counts(*names, nullable=True), *(_check(name, f"{name} BETWEEN 0 AND {COUNT_MOST}") for name in names)]
 
 
-def _figure(name: str, most: object = FIGURE_MOST, *, table: str = "invocations", nullable: bool = True) -> list[Any]:
-    bounds = _check(name, f"{name} BETWEEN 0 AND {most}", table=table)
-    return [sa.Column(name, sa.Double(), nullable=nullable), bounds]
+def _bounded_figures(*names: str, most: object = FIGURE_MOST) -> list[Any]:
+    return [*_figures(*names), *(_check(name, f"{name} BETWEEN 0 AND {most}") for name in names)]
 
 
 INVOCATIONS = sa.Table(
     "invocations",
     METADATA,
     _key(),
-    *_name("invocation_id"),
-    *_name("skill_name"),
+    *_names("invocation_id", "skill_name"),
     *_second("timestamp", exact=True),
     *_texts("skill_version", "skill_category", "session_id", "model"),
     *_texts("source", nullable=False),
     *_choice("ending", _ENDINGS),
-    *_count("error_count"),
-    *_flag("recovered"),
-    *_flag("partial_completion"),
-    *_flag("workaround_used"),
-    *_flag("failure_explained"),
-    *_flag("crashed"),
-    *_figure("duration_ms"),
-    *_count("tokens_input"),
-    *_count("tokens_output"),
-    *_count("tokens_used"),
-    *_count("tool_call_kinds"),
-    *_count("tool_call_count"),
+    *_bounded_counts("error_count"),
+    *_flags("recovered", "partial_completion", "workaround_used", "failure_explained", "crashed"),
+    *_bounded_figures("duration_ms"),
+    *_bounded_counts("tokens_input", "tokens_output", "tokens_used", "tool_call_kinds", "tool_call_count"),
     *_texts("output_type"),
-    *_figure("output_size"),
-    *_figure("files_changed"),
-    *_figure("units"),
-    *_figure("time_units"),
-    *_flag("output_validated"),
-    *_figure("requested_items"),
-    *_figure("delivered_items"),
-    *_flag("linter_passed"),
-    *_flag("types_valid"),
-    *_flag("tests_passed"),
+    *_bounded_figures("output_size", "files_changed", "units", "time_units"),
+    *_flags("output_validated"),
+    *_bounded_figures("requested_items", "delivered_items"),
+    *_flags("linter_passed", "types_valid", "tests_passed"),
     *_choice("accuracy", _ACCURACIES),
-    *_flag("feedback_given"),
-    *_flag("user_accepted"),
-    *_flag("user_used_output"),
-    *_figure("user_edit_ratio", 1),
-    *_count("follow_up_count"),
+    *_flags("feedback_given", "user_accepted", "user_used_output"),
+    *_bounded_figures("user_edit_ratio", most=1),
+    *_bounded_counts("follow_up_count"),
     sa.Column("follow_up_open", sa.BigInteger(), nullable=True),
     _check("follow_up_open", f"follow_up_open BETWEEN 0 AND coalesce(follow_up_count, {COUNT_MOST})"),
     *_choice("rating", ("positive", "negative")),
-    *_texts("extra"),  # JSON; as text, so that a shell without the functions for it can read it too
+    *_texts("extra"),  # JSON as text, readable also in a shell without JSON functions
     sa.Column("digest", sa.String(32), nullable=False),
     _check("digest", "length(digest) = 32"),
     *_second("imported_at"),
-    *_texts("origin"),  # a label that was asked for, else a salted digest of the folder that it came from
-    *_texts("added"),  # JSON of the fields that `log add --update` set: they survive every import
+    *_texts("origin"),  # a label, else a salted digest of the folder
+    *_texts("added"),  # JSON of fields set by `log add --update`, which imports keep
     sa.UniqueConstraint("invocation_id"),
     sa.Index(None, "skill_name", "timestamp"),
     sa.Index(None, "timestamp"),
@@ -285,17 +268,14 @@ SKILL_SCORES = sa.Table(
         autoincrement=False,
     ),
     sa.Column("rubric_version", _BYTEWISE, primary_key=True),
-    *(
-        item
-        for name, most in POINTS.items()
-        for item in _figure(name, most, table="skill_scores", nullable=name != "coverage")
-    ),
+    *(sa.Column(name, sa.Double(), nullable=name != "coverage") for name in POINTS),
+    *(_check(name, f"{name} BETWEEN 0 AND {most}", table="skill_scores") for name, most in POINTS.items()),
     *_texts("baseline_category", nullable=False),
     *_second("scored_at", table="skill_scores"),
-    sqlite_with_rowid=False,  # rows lie in the order of their invocations
+    sqlite_with_rowid=False,  # rows are stored in the order of their invocations
 )
 
-SHOWN_RUBRIC = sa.Table(  # one row, once anything was imported: whose scores the view shows
+SHOWN_RUBRIC = sa.Table(  # one row after the first import: the rubric of the view
     "shown_rubric",
     METADATA,
     sa.Column("id", _NUMBER, primary_key=True, autoincrement=False),
@@ -303,7 +283,7 @@ SHOWN_RUBRIC = sa.Table(  # one row, once anything was imported: whose scores th
     *_texts("rubric_version", nullable=False),
 )
 
-ORIGIN_SALT = sa.Table(  # one row, once anything was imported: what digests of folders are salted with
+ORIGIN_SALT = sa.Table(  # one row after the first import: the salt for digests of folders
     "origin_salt",
     METADATA,
     sa.Column("id", _NUMBER, primary_key=True, autoincrement=False),
@@ -311,8 +291,8 @@ ORIGIN_SALT = sa.Table(  # one row, once anything was imported: what digests of 
     *_texts("salt", nullable=False),
 )
 
-# No column may be called tier, uses, weak_area or normalized_score: GROUP BY and HAVING of queries that name what they
-# select so would take the column in its place.
+# No column may be named tier, uses, weak_area or normalized_score: in GROUP BY and HAVING of queries with such aliases,
+# the column would take precedence.
 SKILL_INVOCATIONS = """\
 CREATE VIEW skill_invocations AS
 SELECT i.invocation_id, i.skill_name, i.skill_version, i.timestamp, i.skill_category, s.baseline_category, i.source,
@@ -332,17 +312,17 @@ def _view(_tables: sa.MetaData, connection: Connection, **_options: object) -> N
 sa.event.listen(METADATA, "after_create", _view)
 
 
-BUSY_S = 60  # how long a writer waits for others
+BUSY_S = 60  # wait of a writer for others
 _WAL_STEP_S = 0.02
-_ADVISORY = 7_234_810_255_101  # any number that other programs do not use
+_ADVISORY = 7_234_810_255_101  # an arbitrary number that other programs do not use
 READING = "skillgate_reading"
 
 
 def opened(target: Target) -> Engine:
-    """Connect, and bring the schema to this version's where it is older or missing.
+    """Connect, and create or upgrade the schema.
 
     Raises:
-        UsageError: the place cannot be reached, is no database, or a later version made it.
+        UsageError: The store cannot be reached, is not a database, or is from a later version.
     """
     engine = None
     try:
@@ -352,10 +332,10 @@ def opened(target: Target) -> Engine:
         _migrate(engine, target)
     except sa.exc.ArgumentError:
         raise UsageError("the store's URL is not valid; expected postgresql://USER@HOST:PORT/DATABASE") from None
-    except ImportError as error:  # psycopg without the library of PostgreSQL
+    except ImportError as error:  # psycopg without libpq
         raise UsageError(f"psycopg cannot be loaded: pip install 'skillgate-action[postgres]' ({error.name})") from None
     except (sa.exc.DBAPIError, sqlite3.Error) as error:
-        # Without the cause: its own text may hold the URL.
+        # Without the cause, whose text may contain the URL.
         raise UsageError(f"the store {target.shown} cannot be opened: {_message(error, target)}") from None
     return engine
 
@@ -370,13 +350,13 @@ def _engine(target: Target) -> Engine:
 
 
 def _set_up_sqlite(engine: Engine) -> None:
-    """Set every connection up, and begin transactions by ourselves: the driver would begin them too late."""
+    """Set up every connection, and begin transactions explicitly: the driver begins them too late."""
 
     def connected(connection: sqlite3.Connection, _record: object) -> None:
         connection.isolation_level = None
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA trusted_schema = OFF")  # the file may be another's
+        connection.execute("PRAGMA trusted_schema = OFF")  # the file may be from someone else
         _write_ahead(connection)
 
     def begun(connection: Connection) -> None:
@@ -388,10 +368,10 @@ def _set_up_sqlite(engine: Engine) -> None:
 
 
 def _write_ahead(connection: sqlite3.Connection) -> None:
-    """Switch to WAL, which does not wait for others by itself. A file system without it keeps its own mode.
+    """Switch to WAL, retrying while the file is locked. Some file systems keep another mode.
 
     Raises:
-        sqlite3.OperationalError: others did not let go of the file in time.
+        sqlite3.OperationalError: The file was locked for too long.
     """
     until = time.monotonic() + BUSY_S
     while True:
@@ -411,10 +391,10 @@ def _migrate(engine: Engine, target: Target) -> None:
         strange = _strange(connection) if target.path is not None else None
     require_known(found, target.shown)
     if strange is not None:
-        raise UsageError(f"the store {target.shown} has {strange}, which skillgate did not make; name another store")
+        raise UsageError(f"the store {target.shown} has {strange}, which skillgate did not create; use another store")
     if found == HEAD:
         return
-    with engine.begin() as connection:  # in SQLite this holds the write lock
+    with engine.begin() as connection:  # takes the write lock in SQLite
         if target.path is None:
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_ADVISORY)))
         found = _version(connection)  # another process may have been faster
@@ -426,14 +406,14 @@ def _migrate(engine: Engine, target: Target) -> None:
 
 
 def _rewrite(engine: Engine) -> None:
-    """Write a file anew: pages that were free before a step keep what earlier versions had there, such as paths."""
-    with engine.connect() as connection, suppress(sqlite3.OperationalError):  # no room for a copy: the rows are right
+    """Rewrite a file: free pages may still contain data of earlier versions, such as paths."""
+    with engine.connect() as connection, suppress(sqlite3.OperationalError):  # no room for a copy; the rows are correct
         raw: Any = connection.connection.driver_connection
         raw.execute("VACUUM")
 
 
 def _strange(connection: Connection) -> str | None:
-    """Name what would change rows behind our back, or stands in a table's place; views of others are theirs."""
+    """Return a trigger, or a view with a table's name; other views are allowed."""
     query = "SELECT type, name FROM sqlite_master WHERE type = 'trigger' OR type = 'view'"
     for kind, name in connection.exec_driver_sql(query):
         if kind == "trigger" or str(name).lower() in METADATA.tables:
@@ -448,7 +428,7 @@ def _version(connection: Connection) -> str | None:
 
 
 def _upgrade(connection: Connection) -> None:
-    from alembic import command  # slow, and needed once in a store's life
+    from alembic import command  # slow, and rarely needed
     from alembic.config import Config
 
     config = Config()
@@ -461,9 +441,9 @@ def _upgrade(connection: Connection) -> None:
 
 @contextmanager
 def failing(engine: Engine, target: Target, doing: str) -> Iterator[None]:
-    """Turn errors of the database into IncompleteError; what is wrong with the data itself is the caller's.
+    """Turn database errors into IncompleteError, except data errors, which the caller handles.
 
-    ``doing`` is what could not be done with the store, a participle. The driver may be used directly.
+    ``doing`` is a participle for the message. The driver may be used directly.
     """
     driver = engine.dialect.loaded_dbapi
     try:
@@ -476,21 +456,21 @@ def failing(engine: Engine, target: Target, doing: str) -> Iterator[None]:
 
 @contextmanager
 def refusing(engine: Engine, target: Target) -> Iterator[None]:
-    """Turn errors about invocations that cannot be stored into UsageError."""
+    """Turn data errors of invocations into UsageError."""
     driver = engine.dialect.loaded_dbapi
     try:
         yield
     except OverflowError:
-        raise UsageError("an invocation holds a number that is too large for a database") from None
+        raise UsageError("an invocation contains a number that is too large for a database") from None
     except UnicodeEncodeError:
-        raise UsageError("an invocation holds a text that is not Unicode") from None
+        raise UsageError("an invocation contains a string that is not valid Unicode") from None
     except (driver.IntegrityError, driver.DataError) as error:
         raise UsageError(f"an invocation cannot be stored: {target.clean(str(error))}") from None
 
 
 def foreign(target: Target, value: str) -> IncompleteError:
-    """Return the error that a store holds a value which we did not write: SQLite takes anything in any column."""
-    return IncompleteError(f"the store {target.shown} holds what skillgate did not write: {value}")
+    """Return the error for a value that skillgate did not write: SQLite accepts anything in any column."""
+    return IncompleteError(f"the store {target.shown} contains a value that skillgate did not write: {value}")
 
 
 def _message(error: Exception, target: Target) -> str:

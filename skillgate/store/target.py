@@ -1,6 +1,6 @@
-"""Where results are stored: a SQLite file or a PostgreSQL database, as the user names it; and the schema's versions.
+"""The location of a store, a SQLite file or a PostgreSQL database, and the schema versions.
 
-This needs no package of an extra, so that a run can refuse a bad place before it starts anything.
+This module needs no optional package, so that a run can refuse an unusable store at the start.
 """
 # ruff: noqa: PTH103, PTH110, PTH112, PTH113, PTH118, PTH120, PTH123
 
@@ -17,19 +17,19 @@ DEFAULT = os.path.join(".skillgate", "store.db")
 FOLDER = ".skillgate"
 _POSTGRES = ("postgresql", "postgres", "postgresql+psycopg")
 _HEADER = b"SQLite format 3\0"
-TABLE = "skillgate_schema"  # where a store says its version; other programs' migrations may stand in the same database
-KNOWN = ("0001", "0002", "0003")  # the revisions in the directory of migrations, the newest last
+TABLE = "skillgate_schema"  # version table; the database may contain another program's migrations
+KNOWN = ("0001", "0002", "0003")  # revisions in the directory of migrations, newest last
 HEAD = KNOWN[-1]
 _PACKAGES = {"sqlalchemy": "store", "alembic": "store", "psycopg": "postgres"}
 
 
 class Target(NamedTuple):
-    """A place for results."""
+    """The location of a store."""
 
-    shown: str  # how messages name it; never with a password
-    path: str | None  # the absolute path of a SQLite file; None for PostgreSQL
-    url: str | None = None  # of a PostgreSQL database, as it was named; None for SQLite
-    secrets: tuple[str, ...] = ()  # texts that no message may hold
+    shown: str  # for messages, never with a password
+    path: str | None  # absolute path of a SQLite file; None for PostgreSQL
+    url: str | None = None  # URL of a PostgreSQL database; None for SQLite
+    secrets: tuple[str, ...] = ()  # never in messages
 
     def clean(self, text: str) -> str:
         """Return the first line of a driver's message, without secrets."""
@@ -43,7 +43,7 @@ def target_of(text: str, *, cwd: str) -> Target:
     """Read a path or a URL.
 
     Raises:
-        UsageError: the URL names no database that is known, or is not one.
+        UsageError: The URL is not valid or its database is not supported.
     """
     scheme, mark, rest = text.partition("://")
     if not mark:
@@ -51,12 +51,10 @@ def target_of(text: str, *, cwd: str) -> Target:
     if scheme.lower() == "sqlite":
         path = rest.removeprefix("/")  # sqlite:///relative, sqlite:////absolute
         if not rest.startswith("/") or not path:
-            raise UsageError("a SQLite store is sqlite:///PATH, or the path alone")
+            raise UsageError("expected sqlite:///PATH, or the path")
         return Target(path, os.path.normpath(os.path.join(cwd, path)))
     if scheme.lower() not in _POSTGRES:
-        raise UsageError(
-            f"results cannot be kept in {scheme}://…: give a path for SQLite, or postgresql://USER@HOST/DATABASE"
-        )
+        raise UsageError(f"unsupported store {scheme}://…; use a path for SQLite, or postgresql://USER@HOST/DATABASE")
     return _postgres(text)
 
 
@@ -72,7 +70,7 @@ def _postgres(text: str) -> Target:
 
 
 def _secrets(parts: SplitResult) -> tuple[str, ...]:
-    """Return the password in every form in which it could be repeated, wherever the URL has one."""
+    """Return all passwords of the URL in every form that a message could contain."""
     words = [parts.password or ""]
     words += [
         item.partition("=")[2] for item in parts.query.split("&") if item.startswith(("password=", "sslpassword="))
@@ -82,7 +80,7 @@ def _secrets(parts: SplitResult) -> tuple[str, ...]:
 
 
 def missing_package(target: Target) -> str | None:
-    """Return how to install what a store needs and is not there; None where all is there."""
+    """Return how to install a missing package; None if there is none."""
     for name, extra in _PACKAGES.items():
         if (target.url is not None or name != "psycopg") and find_spec(name) is None:
             wanted = "postgres" if target.url is not None else extra
@@ -91,37 +89,39 @@ def missing_package(target: Target) -> str | None:
 
 
 def require_packages(target: Target) -> None:
-    """Raise UsageError where packages are missing, saying how to install them."""
+    """Raise UsageError if packages are missing."""
     missing = missing_package(target)
     if missing is not None:
-        raise UsageError(f"keeping results in {target.shown} is not possible, since {missing}")
+        raise UsageError(f"cannot save results in {target.shown}: {missing}")
 
 
 def require_file(target: Target, *, create: bool) -> None:
-    """Raise UsageError where a SQLite file cannot be written, or is no store and cannot become one.
+    """Raise UsageError if a SQLite file is unusable as a store.
 
-    With ``create`` a missing one is made, with the directories above it.
+    With ``create``, create a missing file and its directories.
     """
     path = target.path or ""
     if os.path.isdir(path):
-        raise UsageError(f"the store {target.shown} is a directory; name a file in it")
+        raise UsageError(f"the store {target.shown} is a directory; use a file in it")
     if os.path.exists(path) and not os.path.isfile(path):
-        raise UsageError(f"the store {target.shown} is a pipe, a device or the like; name a file")
+        raise UsageError(f"the store {target.shown} is not a regular file; use a file")
     if not create and not os.path.isfile(path):
-        raise UsageError(f"there is no store {target.shown}; skillgate eval, history import and log import make one")
+        raise UsageError(
+            f"the store {target.shown} does not exist; skillgate eval, history import and log import create one"
+        )
     try:
         if create:
             _make_folder(os.path.dirname(path))
         with open(path, "ab" if create else "rb"):
-            pass  # it can be opened so; nothing is changed
+            pass  # only to test access
         with open(path, "rb") as file:
             head = file.read(len(_HEADER))
-    except (OSError, ValueError) as error:  # a name with a NUL is a ValueError
+    except (OSError, ValueError) as error:  # ValueError for a name with NUL
         reason = getattr(error, "strerror", None) or error
         doing = "written" if create else "read"
-        raise UsageError(f"the store {target.shown} cannot be {doing}: {reason}; name another with --store") from error
+        raise UsageError(f"the store {target.shown} cannot be {doing}: {reason}; use another with --store") from error
     if head and head != _HEADER:
-        raise UsageError(f"{target.shown} is not a SQLite database; name another file with --store")
+        raise UsageError(f"{target.shown} is not a SQLite database; use another file with --store")
     if head:
         _require_ours(target, path)
 
@@ -142,21 +142,21 @@ def _require_ours(target: Target, path: str) -> None:
         connection = sqlite3.connect(path, timeout=30)
         tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if tables and TABLE not in tables:
-            raise UsageError(f"{target.shown} is another program's database; name another file with --store")
+            raise UsageError(f"{target.shown} is another program's database; use another file with --store")
         if tables:
             row = connection.execute(f"SELECT version_num FROM {TABLE}").fetchone()  # noqa: S608 - a constant
             require_known(row[0] if row else None, target.shown)
     except sqlite3.DatabaseError as error:
-        raise UsageError(f"the store {target.shown} cannot be used: {error}; name another with --store") from error
+        raise UsageError(f"the store {target.shown} is unusable: {error}; use another with --store") from error
     finally:
         if connection is not None:
             connection.close()
 
 
 def require_known(found: str | None, shown: str) -> None:
-    """Raise UsageError for a store that a later version of this program made: writing to it could break it."""
+    """Raise UsageError for a store of a later version: writing to it could break it."""
     if found is not None and found not in KNOWN:
         raise UsageError(
-            f"the store {shown} has schema {str(found)[:50]}, which a later skillgate made; this one knows {HEAD}:"
-            " update skillgate, or name another store"
+            f"the store {shown} has schema {str(found)[:50]} of a newer skillgate (this one knows {HEAD});"
+            " update skillgate, or use another store"
         )

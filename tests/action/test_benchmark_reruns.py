@@ -283,7 +283,7 @@ def test_a_rerun_that_cannot_be_measured_leaves_the_verdict_of_the_first_runs_wi
     [one] = reruns(ran).values()
     assert one["outcome"] == "unmeasured"
     assert "no more" in one["reason"]
-    assert any("could not be run again" in notice for notice in ran.run["notices"])
+    assert any("could not be rerun" in notice for notice in ran.run["notices"])
 
 
 @pytest.mark.parametrize(

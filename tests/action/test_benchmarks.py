@@ -107,7 +107,7 @@ def test_what_is_not_touched_is_not_run(repository: PullRequest) -> None:
 
 @pytest.mark.parametrize(
     "way",
-    ["another id", "another directory", "another id and version"],
+    ["change the id or version", "another directory", "change the id or version and version"],
 )
 def test_a_skill_keeps_its_baseline_whatever_it_is_called(repository: PullRequest, way: str) -> None:
     files: dict[str, str | None] = dict(program(BROKEN))

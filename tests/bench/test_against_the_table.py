@@ -114,8 +114,8 @@ def test_a_diff_does_not_let_through_what_was_left_out_afterwards(one: Path) -> 
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"models": ["a-model"]}, "the models changed: none, then a-model"),
-        ({"run": {"evaluator": "numeric"}}, "the default scorer changed: exact, then numeric"),
+        ({"models": ["a-model"]}, "the models changed from none to a-model"),
+        ({"run": {"evaluator": "numeric"}}, "the default scorer changed from exact to numeric"),
     ],
 )
 def test_a_diff_of_other_judges_or_scorers_is_inconclusive(one: Path, change: dict[str, Any], told: str) -> None:
@@ -161,7 +161,7 @@ def test_more_chances_than_runs_are_refused(one: Path) -> None:
     benchmark(one / "k.json", task(), scoringMethod="pass_at_k", k=3)
     words = ("eval", "--skills", "s", "--benchmark", "./k.json", "--json")
     refused = run(one, *words, "--runs", "2")
-    assert (refused.code, "say --runs 3" in refused.err) == (2, True)
+    assert (refused.code, "use --runs 3" in refused.err) == (2, True)
     (report,) = run(one, *words, "--runs", "3").json["reports"]
     assert (report["summary"]["partialScore"], report["summary"]["k"]) == (1, 3)
 

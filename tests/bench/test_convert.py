@@ -138,7 +138,7 @@ def test_a_report_about_one_skill_is_written_again(tmp_path: Path) -> None:
         ("[]", "is not a skillgate report: kind"),
         ("[5]", "$[0]: expected an object"),
         ('{"kind": "bench", "reports": [{}]}', "reports[0].skillId"),
-        ('{"kind": "bench", "schema_version": 99}', "a later skillgate wrote it"),
+        ('{"kind": "bench", "schema_version": 99}', "a newer skillgate wrote it"),
         ('{"kind": "poem"}', "kind"),
         ('{"kind": "bench-diff"}', "label_a"),
     ],
@@ -177,14 +177,14 @@ def test_figures_that_an_older_report_lacks_are_null_with_a_reason(tmp_path: Pat
     summary = converted(tmp_path, "old.json")["reports"][0]["summary"]
     for key in ("completionRate", "partialScore", "compositeScore", "errorRate"):
         assert summary[key] is None
-        assert summary["reasons"][key] == "the older report does not say"
+        assert summary["reasons"][key] == "not in the older report"
 
 
 def test_an_older_report_whose_figures_are_not_what_its_results_give_is_told(tmp_path: Path) -> None:
     summary = {**older()["summary"], "completionRate": 0.9}
     written(tmp_path / "old.json", [older(summary=summary)])
     done = run(tmp_path, "report", "convert", "old.json", "--format", "json")
-    assert "says completionRate 0.9, its results give 0.375" in done.err
+    assert "has completionRate 0.9, but its results give 0.375" in done.err
     assert done.json["reports"][0]["summary"]["completionRate"] == 0.375
 
 

@@ -182,7 +182,7 @@ def test_a_server_that_ends_by_itself_is_told(tmp_path: Path) -> None:
     (tmp_path / "skills/shout/server.py").write_text("raise SystemExit(4)\n")
     done = run(tmp_path, "bench", "serve", "skills/shout")
     assert done.code == 3
-    assert "ended by itself with status 4" in done.err
+    assert "exited with status 4" in done.err
     assert run(tmp_path, "bench", "serve", "skills/shout", "--port", "5").code == 2
     config = tmp_path / "home" / ".config" / "skillgate" / "config.yaml"
     config.parent.mkdir(parents=True)
@@ -482,11 +482,11 @@ def test_the_only_operation_is_taken_and_what_is_not_known_is_told(tmp_path: Pat
         ('{"openapi": "3.1.0", "paths": {"/x": 3}}', "paths./x"),
         (only("https://a.example", parameters=[{"$ref": "https://evil.example/p.json"}]), "bundle"),
         (only("https://a.example", parameters=[{"$ref": "other.json#/p"}]), "bundle"),
-        (only("https://a.example", parameters=[{"$ref": "#/nowhere"}]), "leads nowhere"),
-        (document("https://a.example", paths={"/x": {"$ref": "#/paths/~1x"}}), "never end"),
+        (only("https://a.example", parameters=[{"$ref": "#/nowhere"}]), "does not exist"),
+        (document("https://a.example", paths={"/x": {"$ref": "#/paths/~1x"}}), "circular"),
         (document("https://a.example", paths={"/x/{id}": {"get": {}}}), "{id}"),
-        (document("https://a.example", paths={"@evil.example/x": {"get": {}}}), "is no path"),
-        (document("https://a.example", paths={"/x?a=b": {"get": {}}}), "is no path"),
+        (document("https://a.example", paths={"@evil.example/x": {"get": {}}}), "is not a path"),
+        (document("https://a.example", paths={"/x?a=b": {"get": {}}}), "is not a path"),
         (only("https://a.example", parameters=[{"name": "c", "in": "cookie", "required": True}]), "cookie"),
         (only("https://a.example", requestBody={"required": True, "content": {"text/xml": {}}}), "only JSON"),
         ('{"openapi": "3.1.0", "x": ' + "[" * 100 + "]" * 100 + "}", "levels"),

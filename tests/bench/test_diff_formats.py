@@ -108,7 +108,7 @@ def test_limits_decide(worse: Path, words: tuple[str, ...], verdict: str) -> Non
 
 def test_a_limit_that_is_passed_stands_among_the_reasons(worse: Path) -> None:
     found = compared(worse, "--max-composite-drop", "0.05", "--json").json
-    assert any("the composite fell by 0.100, by more than 0.05" in reason for reason in found["reasons"])
+    assert any("the composite fell by 0.100 (allowed drop 0.05)" in reason for reason in found["reasons"])
     assert found["changes"][0]["gate"]["passed"] is False
 
 
@@ -218,7 +218,7 @@ def test_kinds_are_not_mixed_and_limits_are_for_benchmarks(worse: Path) -> None:
 
     (worse / "s.json").write_text(render_json(a_report(a_skill())), encoding="utf-8")
     done = run(worse, "report", "diff", "a.json", "s.json")
-    assert (done.code, "a.json is of kind bench and s.json is of kind score" in done.err) == (2, True)
+    assert (done.code, "a.json is a bench document and s.json is a score document" in done.err) == (2, True)
     refused = run(worse, "report", "diff", "s.json", "s.json", "--golden", "t")
     assert (refused.code, "--golden is for reports of benchmarks" in refused.err) == (2, True)
 

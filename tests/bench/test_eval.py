@@ -93,7 +93,7 @@ def test_a_gate_fails_the_run_whether_or_not_it_is_asked_to_exit(tmp_path: Path)
     ("code", "status", "kind", "words"),
     [
         ("import time; time.sleep(60)", "timeout", "timeout", "within 1 s"),
-        ("raise SystemExit(3)", "error", "exit_code", "exit code 3 without a reply"),
+        ("raise SystemExit(3)", "error", "exit_code", "exited with code 3 without a reply"),
         (answering("data['n']") + "raise SystemExit(3)", "error", "exit_code", "answered and then"),
         ("import os; os.kill(os.getpid(), 9)", "error", "crash", "signal 9"),
         ("print('hello')", "error", "protocol", "no JSON-RPC reply"),
@@ -207,7 +207,7 @@ def test_a_dry_run_says_what_would_run_and_writes_nothing(tmp_path: Path) -> Non
         (("-c", "nope.yaml"), "nope.yaml"),
         (("--output-dir", "s/skill.json/x"), "cannot write"),
         (("--skills", "missing"), "missing does not exist"),
-        (("--no-allow-exec",), "leave --no-allow-exec out, or set allow-exec: true"),
+        (("--no-allow-exec",), "remove --no-allow-exec, or set allow-exec: true"),
     ],
 )
 def test_what_is_not_valid_ends_with_2_before_anything_runs(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
@@ -222,7 +222,7 @@ def test_what_is_not_valid_ends_with_2_before_anything_runs(tmp_path: Path, word
 def test_a_command_for_a_shell_is_refused(tmp_path: Path, entrypoint: str) -> None:
     skill(tmp_path / "s", entrypoint=entrypoint)
     done = run(tmp_path, "eval", "--skills", "s")
-    assert (done.code, "no shell runs it" in done.err) == (2, True)
+    assert (done.code, "needs a shell" in done.err) == (2, True)
 
 
 def test_quotes_and_arguments_are_kept(tmp_path: Path) -> None:
@@ -237,7 +237,7 @@ def test_a_key_of_this_program_is_given_to_no_skill_even_where_it_is_allowed(tmp
     skill(tmp_path / "s", config={"passEnv": [name]})
     done = run(tmp_path, "eval", "--skills", "s", "--allow-env", name, **{name: "MARK-OF-A-SECRET"})
     assert done.code == 2
-    assert f"{name} is never given to a skill" in done.err
+    assert f"{name} is never passed to a skill" in done.err
     assert "MARK-OF-A-SECRET" not in done.out + done.err
 
 

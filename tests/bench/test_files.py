@@ -116,7 +116,7 @@ def test_an_unknown_key_of_an_adapters_settings_is_refused(tmp_path: Path) -> No
 
 def test_settings_in_two_places_are_refused(tmp_path: Path) -> None:
     skill(tmp_path / "a", config={"timeoutMs": 1000}, adapter={"timeoutMs": 2000})
-    refused(loading(tmp_path, "a"), "leave one of them out")
+    refused(loading(tmp_path, "a"), "remove one of them")
 
 
 def test_a_prose_skill_is_taken_where_it_is_named_or_asked_for(tmp_path: Path) -> None:
@@ -231,7 +231,7 @@ def test_validate_names_every_problem_and_counts(tmp_path: Path) -> None:
 def test_validate_knows_a_schema_that_is_none(tmp_path: Path) -> None:
     pytest.importorskip("jsonschema")
     skill(tmp_path / "a", inputSchema={"type": "nope"})
-    assert "inputSchema: no JSON Schema" in run(tmp_path, "bench", "validate", "a").out
+    assert "inputSchema: not a JSON Schema" in run(tmp_path, "bench", "validate", "a").out
 
 
 def test_validate_says_that_schemas_were_not_checked_without_the_package(tmp_path: Path) -> None:
@@ -279,7 +279,7 @@ def test_a_key_of_a_skill_that_is_nearly_one_that_is_read_is_told(tmp_path: Path
     skill(tmp_path / "s", entryPoint="python3 other.py", homepage="https://example.org", inputSchem={})
     benchmark(tmp_path / "b.json", task())
     done = run(tmp_path, "eval", "--skills", "s", "--benchmark", "./b.json", "--json")
-    assert "s/skill.json: inputSchem is a key that nothing reads (did you mean 'inputSchema'?)" in done.err
+    assert "s/skill.json: inputSchem is an unknown key (did you mean 'inputSchema'?)" in done.err
     assert "homepage" not in done.err
     assert "entryPoint" not in done.err  # the right one is there too
     validated = run(tmp_path, "bench", "validate", "s")
@@ -354,24 +354,24 @@ def test_an_object_with_tasks_counts_with_all_that_it_says(tmp_path: Path) -> No
 
 HTTP, MCP = {"adapterType": "http"}, {"adapterType": "mcp"}
 NOT_RUNNABLE: list[tuple[dict[str, Any], dict[str, Any] | None, str]] = [
-    ({"adapterType": "langchain"}, None, "adapterType langchain is valid and nothing here runs it"),
-    ({"adapterType": "custom"}, None, "adapterType custom is valid and nothing here runs it"),
-    ({**HTTP, "entrypoint": "notaurl"}, None, "expected an address that begins with http:// or https://"),
-    ({**HTTP, "entrypoint": "http://a b/"}, None, "holds a blank"),
-    ({**HTTP, "entrypoint": "http://u:p@localhost/"}, None, "holds a user or password"),
-    ({**HTTP, "entrypoint": "http://localhost/"}, {"headers": {"Cookie": "a"}}, "Cookie is not set here"),
-    ({**HTTP, "entrypoint": "http://localhost/"}, {"authType": "bearer"}, "expected the variable that holds the token"),
-    ({**HTTP, "entrypoint": "http://localhost/"}, {"authTokenEnvKey": "SKILL_T"}, "is sent nowhere"),
+    ({"adapterType": "langchain"}, None, "adapterType langchain is valid but not supported"),
+    ({"adapterType": "custom"}, None, "adapterType custom is valid but not supported"),
+    ({**HTTP, "entrypoint": "notaurl"}, None, "expected an http:// or https:// address"),
+    ({**HTTP, "entrypoint": "http://a b/"}, None, "contains a space"),
+    ({**HTTP, "entrypoint": "http://u:p@localhost/"}, None, "contains a user or password"),
+    ({**HTTP, "entrypoint": "http://localhost/"}, {"headers": {"Cookie": "a"}}, "Cookie cannot be set here"),
+    ({**HTTP, "entrypoint": "http://localhost/"}, {"authType": "bearer"}, "needs the name of the variable"),
+    ({**HTTP, "entrypoint": "http://localhost/"}, {"authTokenEnvKey": "SKILL_T"}, "is not used"),
     (
         {**HTTP, "entrypoint": "http://localhost/"},
         {"authType": "bearer", "authTokenEnvKey": "GITHUB_TOKEN"},
-        "GITHUB_TOKEN is never given to a skill",
+        "GITHUB_TOKEN is never passed to a skill",
     ),
     ({**MCP, "entrypoint": "mcp://localhost:8080/tools/x"}, None, "expected a command, or an http(s) address"),
-    ({**MCP, "metadata": {"toolName": 7}}, None, "metadata.toolName: expected a text"),
-    ({"entrypoint": "python3 skill.py; touch x"}, None, "is for a shell"),
+    ({**MCP, "metadata": {"toolName": 7}}, None, "metadata.toolName: expected a string"),
+    ({"entrypoint": "python3 skill.py; touch x"}, None, "needs a shell"),
     ({"entrypoint": "python3 'skill.py"}, None, "No closing quotation"),
-    ({}, {"passEnv": ["AWS_SECRET_ACCESS_KEY"]}, "AWS_SECRET_ACCESS_KEY is never given to a skill"),
+    ({}, {"passEnv": ["AWS_SECRET_ACCESS_KEY"]}, "AWS_SECRET_ACCESS_KEY is never passed to a skill"),
     ({"adapterType": "skillmd", "entrypoint": "SKILL.md"}, None, "there is no SKILL.md"),
 ]
 
@@ -393,13 +393,13 @@ def test_validate_refuses_a_skill_that_eval_refuses(
 NOT_SCORABLE = [
     ({"type": "numeric", "value": "many"}, {}, "expectedOutput.value: expected a number"),
     ({"type": "exact", "value": 1}, {"path": "no pointer"}, "evaluator.path: "),
-    ({"type": "custom"}, {"customScorerPath": "gone.py:score"}, "gone.py is no file below the benchmark's directory"),
-    ({"type": "custom"}, {"customScorerPath": "../out.py:score"}, "leads out of the benchmark's directory"),
+    ({"type": "custom"}, {"customScorerPath": "gone.py:score"}, "gone.py is not a file in the benchmark's directory"),
+    ({"type": "custom"}, {"customScorerPath": "../out.py:score"}, "is outside the benchmark's directory"),
     ({}, {}, "expectedOutput"),
     ({"caseSensitive": True}, {}, "expectedOutput"),
     ({"type": "custom"}, {"command": [" "]}, "expected a program and its arguments"),
-    ({"type": "llm_judge", "judgePrompt": "a", "criteria": "b"}, {}, "is another name of judgePrompt"),
-    ({"type": "json_schema", "schema": {"type": "nope"}}, {}, "expectedOutput.schema: no JSON Schema"),
+    ({"type": "llm_judge", "judgePrompt": "a", "criteria": "b"}, {}, "is an alias of judgePrompt"),
+    ({"type": "json_schema", "schema": {"type": "nope"}}, {}, "expectedOutput.schema: not a JSON Schema"),
 ]
 
 
@@ -433,9 +433,9 @@ def test_a_format_in_a_skills_own_schemas_that_cannot_be_checked_is_a_notice(tmp
     skill(tmp_path / "s", inputSchema={"properties": {"n": {"type": "integer", "format": "int64"}}})
     skill(tmp_path / "t", inputSchema={"$ref": "#/nowhere"})
     done = run(tmp_path, "bench", "validate", "s")
-    assert (done.code, "s/skill.json: inputSchema: the format 'int64' cannot be checked" in done.err) == (0, True)
+    assert (done.code, "s/skill.json: inputSchema: the format 'int64' is not supported" in done.err) == (0, True)
     done = run(tmp_path, "bench", "validate", "t")
-    assert (done.code, "inputSchema: the reference '#/nowhere' leads nowhere" in done.out) == (1, True)
+    assert (done.code, "inputSchema: the reference '#/nowhere' is broken" in done.out) == (1, True)
 
 
 def test_one_broken_skill_below_a_directory_does_not_stop_eval_for_the_others(tmp_path: Path) -> None:

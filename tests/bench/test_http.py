@@ -156,17 +156,17 @@ def test_a_call_is_a_post_of_skill_version_and_input(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("answer", "kind", "words", "again"),
     [
-        (whole(b"<html>", "200 OK"), "protocol", "status 200: no JSON at offset 0", True),
+        (whole(b"<html>", "200 OK"), "protocol", "status 200: invalid JSON at offset 0", True),
         (whole(b'{"a": NaN}'), "protocol", "NaN", True),
         (whole(b'{"a": "\xff"}'), "protocol", "byte 7 of its answer is not UTF-8", True),
         (whole(b"", "204 No Content"), "protocol", "status 204: its answer is empty", True),
         (whole(b"[" * 200_000), "protocol", "nested too deeply", True),
-        (whole(gzip.compress(ANSWER), "200 OK", "Content-Encoding: gzip"), "protocol", "coded as gzip", True),
+        (whole(gzip.compress(ANSWER), "200 OK", "Content-Encoding: gzip"), "protocol", "Content-Encoding gzip", True),
         (whole(b"x" * 6_000_000), "output_limit", "larger than 5,242,880 bytes", False),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{", "connection", "the connection failed", True),
         (b"", "connection", "the connection failed", True),
-        (b"SSH-2.0-x\r\n\r\n", "protocol", "no HTTP", True),
-        (b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 100_000 + b"\r\n", "protocol", "no HTTP", True),
+        (b"SSH-2.0-x\r\n\r\n", "protocol", "not valid HTTP", True),
+        (b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 100_000 + b"\r\n", "protocol", "not valid HTTP", True),
         (whole(b"no", "400 Bad Request"), "http_status", "status 400: no", False),
         (whole(b"no", "401 Unauthorized"), "auth", "status 401", False),
         (whole(b"no", "403 Forbidden"), "auth", "status 403", False),
@@ -257,7 +257,7 @@ def test_a_redirect_that_makes_a_get_of_it_is_told(status: str) -> None:
     with serving(whole(b"", status, "Location: /there"), whole()) as server:
         reply = asked(server.url)
     assert (reply.kind, len(server.requests)) == (ErrorKind.REDIRECT, 1)
-    assert "makes a GET of the POST" in reply.error
+    assert "would become a GET" in reply.error
 
 
 def test_no_redirect_is_followed_to_another_host_port_or_scheme() -> None:
@@ -303,16 +303,16 @@ def test_a_token_is_sent_and_told_nowhere(kind: AuthType, header: str) -> None:
 @pytest.mark.parametrize(
     ("url", "config", "words"),
     [
-        ("ftp://x/", {}, "begins with http:// or https://"),
+        ("ftp://x/", {}, "expected an http:// or https:// address"),
         ("run", {}, "baseUrl"),
         ("http://user:pass@127.0.0.1/", {}, "user or password"),
-        ("http://127.0.0.1:99999/", {}, "no address"),
+        ("http://127.0.0.1:99999/", {}, "is not a valid address"),
         ("http://127.0.0.1/", {"auth_type": AuthType.BEARER}, "authTokenEnvKey"),
         ("http://127.0.0.1/", {"auth_type": AuthType.BEARER, "auth_token_env_key": "SKILL_NONE"}, "is not set"),
-        ("http://127.0.0.1/", {"auth_type": AuthType.BEARER, "auth_token_env_key": "GITHUB_TOKEN"}, "is never given"),
+        ("http://127.0.0.1/", {"auth_type": AuthType.BEARER, "auth_token_env_key": "GITHUB_TOKEN"}, "is never passed"),
         ("http://127.0.0.1/", {"auth_type": AuthType.BEARER, "auth_token_env_key": "OWN"}, "--allow-env OWN"),
         ("http://127.0.0.1/", {"auth_token_env_key": "SKILL_A"}, "authType"),
-        ("http://127.0.0.1/", {"headers": {"Authorization": "x"}}, "is not set here"),
+        ("http://127.0.0.1/", {"headers": {"Authorization": "x"}}, "cannot be set here"),
         ("http://127.0.0.1/", {"headers": {"X": "a\r\nb"}}, "printable"),
         ("http://10.0.0.1/", {}, "10.0.0.1 is a private address"),
         ("http://169.254.169.254/latest", {}, "link-local"),

@@ -76,17 +76,17 @@ def test_a_benchmark_that_is_imported_takes_the_place_of_its_placeholder(tmp_pat
     ("row", "told"),
     [
         ("nonsense", ":2:1: not JSON"),
-        ('{"task_id": "x", "task_id": "y"}', ":2: not JSON: the key 'task_id' stands twice"),
+        ('{"task_id": "x", "task_id": "y"}', ":2: not JSON: duplicate key 'task_id'"),
         ('{"a": NaN}', ":2: not JSON: NaN"),
-        ("[1]", ":2: expected an object"),
+        ("[1]", ":2: expected one JSON object"),
         ("[" * 100_000, ":2 is nested too deeply"),
-        (gaia(Question=None), ":2: 'Question' is missing; there are: task_id"),
-        (gaia("x", Question=" "), ":2: 'Question': expected a text"),
-        (gaia("x", **{"Final answer": ["a"]}), ":2: 'Final answer': expected a text"),
-        (gaia(True), ":2: 'task_id': expected a text"),  # type: ignore[arg-type]
+        (gaia(Question=None), ":2: 'Question' is missing; found: task_id"),
+        (gaia("x", Question=" "), ":2: 'Question': expected a non-empty string"),
+        (gaia("x", **{"Final answer": ["a"]}), ":2: 'Final answer': expected a string or a number"),
+        (gaia(True), ":2: 'task_id': expected a string"),  # type: ignore[arg-type]
         (gaia("x" * 201), ":2: id: expected 1 to 200 characters"),
         ('{"task_id": 1e999}', ":2: 'Final answer' is missing"),
-        (gaia("first"), ":2: the id 'first' was there before"),
+        (gaia("first"), ":2: duplicate id 'first'"),
     ],
 )
 def test_a_bad_line_is_named_by_its_number_and_keeps_no_other_out(tmp_path: Path, row: Any, told: str) -> None:
@@ -124,8 +124,8 @@ def test_tasks_that_need_a_file_are_left_out_unless_it_is_there(tmp_path: Path) 
     (tmp_path / "files/a.png").write_bytes(b"png")
     done = imported(tmp_path, rows, "--like", "gaia-v1", "--attachments", "files", "--force", "--json")
     assert (done.code, done.json["tasks"]) == (1, 2)
-    assert "leads out of the directory" in done.json["bad"][0]
-    assert "is not in the directory" in done.json["leftOut"][0]
+    assert "is outside the attachments directory" in done.json["bad"][0]
+    assert "is not in the attachments directory" in done.json["leftOut"][0]
     assert tasks(tmp_path)[1]["inputData"]["file"] == str(tmp_path / "files/a.png")
 
 
@@ -183,14 +183,14 @@ def test_what_json_can_hold_and_files_cannot_is_dealt_with(tmp_path: Path) -> No
         '{"q": ' + "[" * 900 + "]" * 900 + ', "a": 1}',
     ]
     done = imported(tmp_path, rows, "--map", "input=q,expected=a")
-    assert (done.code, "data.jsonl:2: it cannot be written" in done.err) == (1, True), done.err
+    assert (done.code, "data.jsonl:2: not representable as JSON" in done.err) == (1, True), done.err
     assert tasks(tmp_path)[0]["inputData"] == {"input": "half \ud800\\\ud800"}
     assert run(tmp_path, "bench", "validate", "b.json").code == 0
     (tmp_path / "files").mkdir()
     names = [gaia(str(number), file_name=name) for number, name in enumerate(("a\0b", "\ud800", "x" * 5000, "."))]
     done = imported(tmp_path, [gaia("plain"), *names], "--like", "gaia-v1", "--attachments", "files", "--force")
     assert (done.code, [task["id"] for task in tasks(tmp_path)]) == (0, ["plain"])
-    assert done.err.count("is not in the directory of attachments") == 4
+    assert done.err.count("is not in the attachments directory") == 4
 
 
 @pytest.mark.parametrize(
@@ -199,15 +199,15 @@ def test_what_json_can_hold_and_files_cannot_is_dealt_with(tmp_path: Path) -> No
         ((), "--like"),
         (("--like", "gaia-v1", "--map", "input=q,expected=a"), "--like"),
         (("--like", "gaia-v2"), "invalid choice"),
-        (("--map", "input=q"), "--map: expected must be there"),
+        (("--map", "input=q"), "--map: expected missing"),
         (("--map", "input=q,expected"), "found 'expected'"),
-        (("--map", "input=q,input=r,expected=a"), "input stands twice"),
+        (("--map", "input=q,input=r,expected=a"), "input is given twice"),
         (("--map", "answer=q"), "found 'answer=q'"),
         (("--like", "gaia-v1", "--id", "No Good"), "id: expected lower-case"),
         (("--like", "gaia-v1", "--benchmark-version", "1"), "version: expected a semantic version"),
         (("--like", "gaia-v1", "--attachments", "gone"), "there is no such directory"),
         (("--like", "gaia-v1", "--output", "gone/b.json"), "cannot write gone/b.json"),
-        (("--like", "gaia-v1", "--output", "data.jsonl", "--force"), "is the file that is read"),
+        (("--like", "gaia-v1", "--output", "data.jsonl", "--force"), "is also the input file"),
         (("--like", "gaia-v1", "--output", "SKILL.md"), "cannot write SKILL.md"),
     ],
 )

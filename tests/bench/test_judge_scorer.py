@@ -150,7 +150,7 @@ def test_a_report_says_that_scripted_answers_judged(tmp_path: Path, *, renamed: 
     prepared(tmp_path, "'thank you'")
     with model(scoring(9)) as demo, gateway(demo.server.base_url, Keeps()) as proxy:
         done = evaluated(tmp_path, ANTHROPIC_BASE_URL=proxy if renamed else demo.server.base_url)
-    said = "1 of 1 answers are scripted or replayed: no real model gave them"
+    said = "1 of 1 answers are scripted or replayed, not from a real model"
     assert [said in notice for notice in done.json["notices"]] == [False, True]
 
 

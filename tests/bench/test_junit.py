@@ -54,7 +54,7 @@ def test_gates_and_figures_stand_at_the_suite() -> None:
     (suite,) = suites(render(whole(skill_report(mixed(runs=1), policy=BenchPolicy(min_completion=0.9)))))
     properties = {item.get("name"): item.get("value") or "" for item in suite.iter("property")}
     assert properties["gate 1"].startswith("fail: completion rate")
-    assert properties["consistencyScore"] == "not measured: one run shows no consistency"
+    assert properties["consistencyScore"] == "not measured: needs more than one run"
     assert properties["completionRate"] == "0.727"
 
 

@@ -128,7 +128,7 @@ def test_a_text_that_is_json_is_read_as_json(tmp_path: Path) -> None:
     [
         ("fails", "tool", "no such thing"),
         ("hangs", "timeout", "within 5 s"),
-        ("dies", "exit_code", "exit code 7"),
+        ("dies", "exit_code", "exited with code 7"),
         ("large", "output_limit", "more than 5,242,880 bytes"),
         ("nothing", "protocol", "it has: add, text, fails"),
     ],
@@ -171,9 +171,9 @@ def test_a_server_that_died_is_replaced(tmp_path: Path) -> None:
     ("code", "kind", "words"),
     [
         ("import time; time.sleep(60)", "timeout", "within 4 s"),
-        ("raise SystemExit(4)", "exit_code", "exit code 4"),
+        ("raise SystemExit(4)", "exit_code", "exited with code 4"),
         ("import time; print('hello', flush=True); time.sleep(60)", "protocol", "hello"),
-        ("import time; print('{\"a\": 1}', flush=True); time.sleep(60)", "protocol", "no message"),
+        ("import time; print('{\"a\": 1}', flush=True); time.sleep(60)", "protocol", "an invalid protocol message"),
         ("while True: print('x' * 1000)", "output_limit", "more than 5,242,880 bytes"),
         ("import sys\nwhile True: sys.stdout.write('x' * 100000)", "output_limit", "more than 5,242,880 bytes"),
         (

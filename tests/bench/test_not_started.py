@@ -287,7 +287,7 @@ def test_an_interpreter_that_the_sandbox_does_not_show_is_no_failure_of_the_skil
     skill(project / "s", entrypoint=f"{project}/tool skill.py")
     done = evaluated(project, "--sandbox", "bwrap", "--json", path=SYSTEM)
     found = only(done)
-    assert (done.code, found["errorKind"], "is not in the sandbox" in found["error"]) == (3, "not_started", True)
+    assert (done.code, found["errorKind"], "not visible in the sandbox" in found["error"]) == (3, "not_started", True)
     assert evaluated(project, "--sandbox", "bwrap", "--dry-run", path=SYSTEM).code == 3
 
 

@@ -79,7 +79,7 @@ def test_calls_at_once_have_a_process_each_and_never_one_anothers_answer(tmp_pat
     ("wrong", "kind", "words"),
     [
         ("time.sleep(60)", "timeout", "within 1 s"),
-        ("os._exit(3)", "exit_code", "exit code 3 without a reply"),
+        ("os._exit(3)", "exit_code", "exited with code 3 without a reply"),
         ("os.kill(os.getpid(), 9)", "crash", "signal 9"),
         ("print('hello', flush=True)", "protocol", "no JSON-RPC reply"),
         ("answer({'id': 7}, 1)", "protocol", "id 7, expected 2"),

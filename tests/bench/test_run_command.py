@@ -83,7 +83,7 @@ def test_nothing_selected_fails_and_still_reports(project: Path) -> None:
 def test_nothing_found_is_no_run(project: Path) -> None:
     done = run(project, "run", "--benchmark", "./b.json", "-q", "weather")
     assert (done.code, done.out) == (2, "")
-    assert "no skill to evaluate was found in ./skills: nothing was run" in done.err
+    assert "found no skill to evaluate in ./skills; nothing was run" in done.err
     assert not (project / "reports").exists()
     assert run(project, "run", "--skills-dir", "gone").code == 2
 
@@ -148,7 +148,7 @@ def test_a_skill_that_cannot_be_loaded_stops_no_other(project: Path) -> None:
     told = {one["path"]: one["reason"] for one in found["not_loaded"]}
     assert sum("broken" in path for path in told) == 1
     assert any("langchain" in reason for reason in told.values())
-    assert any("id and version are also those of" in reason for reason in told.values())
+    assert any("same id and version as" in reason for reason in told.values())
     assert any("SKILL_TOKEN" in reason for reason in told.values())
     done = run(project, "run", "--benchmark", "./b.json")
     assert "not loaded: skills/broken/skill.json: " in done.out
@@ -159,7 +159,7 @@ def test_prose_skills_are_run_only_where_that_is_asked_for(project: Path) -> Non
     (project / "skills/charts/SKILL.md").write_text("---\nname: charts\ndescription: Charts.\n---\nDraw.\n")
     done = run(project, "run", "--benchmark", "./b.json", "--dry-run")
     assert done.code == 0
-    assert "1 prose skills (SKILL.md) were left out; --prose takes them in" in done.err
+    assert "1 prose skills (SKILL.md) left out; use --prose to include them" in done.err
     static = run(project, "run", "--benchmark", "skill-quality", "--prose", "--min-completion", "0", "--json")
     assert "charts" in picks(static.json)
 
@@ -252,12 +252,12 @@ def test_nothing_is_written_back_of_a_part_and_nothing_through_a_link(project: P
     file.unlink()
     file.symlink_to(project / "elsewhere.json")
     done = written(project)
-    assert (done.code, "holds no skill.json of whole: it was read through a link" in done.err) == (2, True)
+    assert (done.code, "has no skill.json of whole: it was read through a link" in done.err) == (2, True)
     assert (project / "elsewhere.json").read_text() == text
     skill(project / "skills/none", id="none")
     (project / "skills/none/variant.json").write_text(text, encoding="utf-8")
     other = run(project, "eval", "--skills", "skills/none/variant.json", "--benchmark", "./b.json", "--write-metadata")
-    assert (other.code, "from a file of another name" in other.err) == (2, True)
+    assert (other.code, "from a file with another name" in other.err) == (2, True)
 
 
 RESULT = {"benchmarkId": "b", "completionRate": 1.0}

@@ -110,7 +110,7 @@ def test_the_report_says_what_was_in_force(tmp_path: Path) -> None:
     isolated = json.loads(out)["run"]["isolated"]
     assert "rights of set-user-id programs" in isolated
     own = "the environment of other processes"
-    alone = "the environment and memory of this process, not of the shell or runner that started it"
+    alone = "the environment and memory of this process (not of the shell or runner that started it)"
     assert (own in isolated, alone in isolated) == ((True, False) if os.geteuid() == 0 else (False, True))
 
 

@@ -70,7 +70,7 @@ def test_filter_rank_and_the_first_so_many(tmp_path: Path) -> None:
     done = run(tmp_path, "select", "--from", "skills", "--reports", "r.json", "--min-completion", "0.8", "--top-k", "2")
     assert done.out.startswith("2 of 4 skills selected\n")
     rejected = rejections(done.out)
-    assert rejected["a"].endswith(": the first 2 are selected")
+    assert rejected["a"].endswith("; only the first 2 are selected")
     assert rejected["d"] == "completion rate 0.5000 is below 0.8"
 
 
@@ -114,10 +114,10 @@ def test_what_was_not_measured_is_not_selected_and_says_so(tmp_path: Path) -> No
     done = run(tmp_path, "select", "--from", "skills", "--reports", "r.json", "--sort-by", "tokenCost")
     told = rejections(done.out)
     assert told == {
-        "never": "not evaluated: there is no report of it",
+        "never": "not evaluated: there is no report",
         "nothing": "1 of 1 results were not measured",
         "partly": "1 of 2 results were not measured",
-        "silent": "tokens was not measured, and it is ranked by",
+        "silent": "tokens was not measured, but skills are ranked by it",
     }
     assert chosen(tmp_path, "--reports", "r.json", "--allow-skipped") == ["partly", "silent", "told"]
     assert chosen(tmp_path, "--reports", "r.json", "--allow-skipped", "--min-completion", "0") == [
@@ -151,7 +151,7 @@ def test_an_interrupted_report_is_passed_over(tmp_path: Path) -> None:
     )
     done = run(tmp_path, "select", "--from", "skills", "--reports", "1.json", "2.json", "--json")
     assert done.json[0]["figures"]["completionRate"] == 0.9
-    assert "2.json: a is passed over: the run was interrupted" in done.err
+    assert "2.json: a is ignored: the run was interrupted" in done.err
 
 
 def test_of_several_benchmarks_one_must_be_chosen(tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_of_several_benchmarks_one_must_be_chosen(tmp_path: Path) -> None:
     reported(tmp_path, one("a", passed=2), one("a", passed=9, **other), one("b", passed=5))
     done = run(tmp_path, "select", "--from", "skills", "--reports", "r.json")
     assert (done.code, done.out) == (2, "")
-    assert "several benchmarks (other, own): --benchmark ID says which" in done.err
+    assert "several benchmarks (other, own); choose one with --benchmark ID" in done.err
     assert chosen(tmp_path, "--reports", "r.json", "--benchmark", "own") == ["b", "a"]
     assert chosen(tmp_path, "--reports", "r.json", "--benchmark", "other") == ["a"]
     near = run(tmp_path, "select", "--from", "skills", "--reports", "r.json", "--benchmark", "othr")
@@ -178,8 +178,8 @@ def test_only_what_was_measured_alike_is_ranked_together(tmp_path: Path) -> None
     )
     done = run(tmp_path, "select", "--from", "skills", "--reports", "r.json")
     told = rejections(done.out)
-    assert told["then"].startswith("not evaluated: its newest report is on other tasks of the benchmark")
-    assert told["older"] == "not evaluated: the newest report is of version 0.9.0, and the skill is 1.0.0"
+    assert told["then"].startswith("not evaluated: its newest report has other tasks of the benchmark")
+    assert told["older"] == "not evaluated: the newest report is for version 0.9.0, but the skill has 1.0.0"
 
 
 def test_a_shard_and_what_is_no_report_are_refused(tmp_path: Path) -> None:
@@ -190,8 +190,8 @@ def test_a_shard_and_what_is_no_report_are_refused(tmp_path: Path) -> None:
     names = ("shard.json", "other.json", "broken.json", "gone.json")
     done = run(tmp_path, "select", "--from", "skills", "--reports", *names)
     assert done.code == 2
-    assert "shard.json is shard 1/2: join all of them with skillgate report merge" in done.err
-    assert "other.json is no report of skillgate eval" in done.err
+    assert "shard.json is shard 1/2; merge all shards with skillgate report merge" in done.err
+    assert "other.json is not a report of skillgate eval" in done.err
     assert "broken.json is not a benchmark report" in done.err
     assert "gone.json does not exist" in done.err
     none = run(tmp_path, "select", "--from", "skills", "--reports", "none-*.json")
@@ -257,7 +257,7 @@ def test_a_strategy_says_all_of_it_and_options_hold_over_it(tmp_path: Path) -> N
         ("filters: {adapterTypes: [htp]}", "filters.adapterTypes[0]: expected one of"),
         ("order: descending", "order: expected one of"),
         ("topK: 0", "topK: expected"),
-        ("topK: 1\ntopK: 2", "s.yaml:2: the key topK stands here a second time"),
+        ("topK: 1\ntopK: 2", "s.yaml:2: duplicate key topK"),
         ("- a", "s.yaml:1:1: "),
         ("a: [", "s.yaml:1:"),
     ],
@@ -321,7 +321,7 @@ def test_candidates_come_from_a_file_or_standard_input(tmp_path: Path) -> None:
         ("{", "c.json:1:2: not JSON"),
         ('[{"id": "a"}]', "c.json: [0].adapterType: expected"),
         ('{"skills": [{"adapterType": "http"}]}', "c.json: skills[0].id: expected"),
-        ("[]", "--from c.json: there is no skill in it"),
+        ("[]", "--from c.json: no skill found"),
     ],
 )
 def test_a_file_that_holds_no_candidates_is_refused(tmp_path: Path, text: str, said: str) -> None:
@@ -339,14 +339,14 @@ def test_a_broken_candidate_stops_no_other(tmp_path: Path) -> None:
     done = run(tmp_path, "select", "--from", "skills", "--reports", "r.json", "--json")
     assert (done.code, [item["id"] for item in done.json]) == (2, ["a"])
     assert "skills/broken/skill.json: id: expected" in done.err
-    assert "skills/again: its id and version are also those of skills/a" in done.err
+    assert "skills/again: same id and version as skills/a" in done.err
 
 
 def test_in_json_what_was_not_selected_is_told_on_stderr(tmp_path: Path) -> None:
     skills(tmp_path, "a", "b")
     reported(tmp_path, one("a"))
     done = run(tmp_path, "select", "--from", "skills", "--reports", "r.json", "--json")
-    assert done.err == "b not selected: not evaluated: there is no report of it\n"
+    assert done.err == "b not selected: not evaluated: there is no report\n"
 
 
 def test_equal_figures_stand_by_composite_then_completion_then_id() -> None:

@@ -239,7 +239,7 @@ def test_programs_are_told_by_variables_and_by_their_input_and_can_read_the_file
 
 def test_a_plan_names_the_server(tmp_path: Path) -> None:
     words = ("eval", "--skills", str(CALCULATOR), "--benchmark", "web-search-basic", "--dry-run")
-    assert "server: corpus, on loopback while it runs" in run(tmp_path, *words).out
+    assert "server: corpus, on loopback during the run" in run(tmp_path, *words).out
 
 
 def test_what_a_task_says_itself_is_not_replaced(tmp_path: Path) -> None:

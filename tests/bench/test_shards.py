@@ -108,14 +108,14 @@ def test_it_is_written_in_every_format(place: Path) -> None:
 def test_a_missing_a_double_and_a_foreign_shard_are_refused(place: Path) -> None:
     names = shards(place)
     missing = run(place, "report", "merge", *names[:2])
-    assert (missing.code, "3/3 is missing" in missing.err) == (2, True)
-    assert "given twice" in run(place, "report", "merge", *names, names[0]).err
+    assert (missing.code, "missing shard: 3/3" in missing.err) == (2, True)
+    assert "passed twice" in run(place, "report", "merge", *names, names[0]).err
     (place / "copy.json").write_bytes((place / names[0]).read_bytes())
     assert "both shard 1/3" in run(place, "report", "merge", *names, "copy.json").err
     assert evaluated(place, "whole").code == 0
-    assert "is no shard" in run(place, "report", "merge", *names[:2], "whole/eval-result.json").err
+    assert "is not a shard" in run(place, "report", "merge", *names[:2], "whole/eval-result.json").err
     assert evaluated(place, "other", "--shard", "3/4").code == 0
-    assert "not of one run" in run(place, "report", "merge", *names[:2], "other/eval-result.json").err
+    assert "not from the same run" in run(place, "report", "merge", *names[:2], "other/eval-result.json").err
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_a_shard_that_lacks_a_result_or_holds_one_twice_is_refused(place: Path) 
     names = shards(place)
     data = json.loads((place / names[0]).read_text(encoding="utf-8"))
     results = data["reports"][0]["taskResults"]
-    for held, words in ((results[1:], "1 results are missing"), ([*results, results[0]], "twice")):
+    for held, words in ((results[1:], "1 results are missing"), ([*results, results[0]], "duplicates")):
         data["reports"][0]["taskResults"] = held
         (place / names[0]).write_text(json.dumps(data), encoding="utf-8")
         done = run(place, "report", "merge", *names)

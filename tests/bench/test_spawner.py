@@ -81,7 +81,7 @@ def test_what_one_call_destroys_is_there_for_the_next(root: Path, monkeypatch: p
             place.write_text("in the way", encoding="utf-8")
             ended = ran(made, root, "print(1)")
             assert ended.kind is ErrorKind.NOT_STARTED
-            assert "no directory could be made for a call" in ended.problem
+            assert "cannot make a directory for a call" in ended.problem
         finally:
             made.close()
 
@@ -174,7 +174,7 @@ def test_a_program_that_is_not_there_is_told(spawner: ProcessSpawner, root: Path
 
 def test_what_is_no_program_is_told_and_read_by_no_shell(spawner: ProcessSpawner, root: Path) -> None:
     (root / "text").write_text("echo read", encoding="utf-8")
-    for mode, words in ((0o644, "not executable"), (0o755, "names no interpreter")):
+    for mode, words in ((0o644, "not executable"), (0o755, "does not name an interpreter")):
         (root / "text").chmod(mode)
         made = root.with_name(f"skill-{mode}")
         shutil.copytree(root, made)
@@ -280,7 +280,7 @@ def test_nothing_is_run_as_root_for_want_of_another_user() -> None:
             with suppress(OSError):  # another run has it
                 name.bind(f"\0skillgate-users-{block}")
             held.append(name)
-        with pytest.raises(IncompleteError, match="no users are left"):
+        with pytest.raises(IncompleteError, match="no user ids are left"):
             ProcessSpawner(path=os.environ["PATH"], stop=threading.Event())
     finally:
         for name in held:

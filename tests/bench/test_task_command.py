@@ -102,7 +102,7 @@ def test_an_input_comes_from_a_file_or_from_stdin(tmp_path: Path, monkeypatch: p
         ("[1]", "a JSON object"),
         ("{", "--input:1:2: not JSON"),
         ("@missing.json", "missing.json does not exist"),
-        ('{"a": 1, "a": 2}', "twice"),
+        ('{"a": 1, "a": 2}', "duplicate key"),
     ],
 )
 def test_an_input_that_is_none_is_refused(tmp_path: Path, given: str, words: str) -> None:

@@ -160,7 +160,7 @@ def test_a_broken_benchmark_is_refused(runner: str, shop: Workshop, name: str) -
     place.write_text(f'{{"id": "own", "name": "Own", "version": "1.0.0", "tasks": [{task}]}}\n', encoding="utf-8")
     done = shop.all_files(runner, folder)
     assert done.code == 1, done.said
-    assert "benchmarks/own.json: tasks[0].expectedOutput.keywords: expected by scorer contains" in done.said
+    assert "benchmarks/own.json: tasks[0].expectedOutput.keywords: required by scorer contains" in done.said
     place.write_text(place.read_text(encoding="utf-8").replace('"contains"', '"exact", "value": 1'), encoding="utf-8")
     done = shop.all_files(runner, folder)
     assert done.code == 0, done.said

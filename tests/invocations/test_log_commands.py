@@ -177,7 +177,7 @@ def test_an_empty_store_decides_nothing(tmp_path: Path) -> None:
 def test_without_a_store_it_is_said_what_makes_one(tmp_path: Path) -> None:
     done = run(tmp_path, "log", "dashboard")
     assert done.code == 2
-    assert "log import make one" in done.err
+    assert "log import create one" in done.err
     assert not (tmp_path / ".skillgate").exists()
 
 

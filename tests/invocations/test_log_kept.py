@@ -311,7 +311,7 @@ def test_added_fields_that_somebody_else_wrote_are_named_and_are_no_crash(tmp_pa
     words = (("list", "--all"), ("show", "notes-1"), ("add", "--id", "notes-1", "--update", "--set", "recovered=true"))
     for more in (*words, ("import", "runs.jsonl")):
         done = run(tmp_path, "log", *more)
-        assert (done.code, "what skillgate did not write" in done.err) == (3, True), done.err
+        assert (done.code, "a value that skillgate did not write" in done.err) == (3, True), done.err
 
 
 @pytest.mark.parametrize("word", ["user_accepted=null", "outcome=interrupted", "skill_version=my own words"])

@@ -89,7 +89,7 @@ def test_a_project_cannot_send_results_to_a_server(made: Path) -> None:
     (made / ".skillgate.yaml").write_text("store: postgresql://me@127.0.0.1:1/x\n")
     done = evaluated(made)
     assert done.code == 2
-    assert "store is a file's path; a URL is given with --store" in done.err
+    assert "store must be a file path; for a URL use --store" in done.err
     (made / ".skillgate.yaml").write_text("store-url: postgresql://me@127.0.0.1:1/x\n")
     done = evaluated(made)
     assert done.code == 2
@@ -116,8 +116,8 @@ def test_ones_own_file_may_name_a_server_but_hold_no_password(made: Path) -> Non
         ("text.txt", "is not a SQLite database"),
         ("text.txt/store.db", "cannot be written"),
         ("other.db", "another program's database"),
-        ("broken.db", "cannot be used"),
-        ("mysql://me:s3cret@h/d", "cannot be kept in mysql://…"),
+        ("broken.db", "is unusable"),
+        ("mysql://me:s3cret@h/d", "unsupported store mysql://…"),
         ("postgresql://me:s3cret@127.0.0.1:1/d", "cannot be opened"),
         ("postgresql://me:s3cret@127.0.0.1:x/d", "URL is not valid"),
         ("postgresql://me@127.0.0.1:1/d?password=s3cret", "cannot be opened"),
@@ -152,7 +152,7 @@ def test_the_password_of_a_server_is_taken_and_never_told(made: Path, postgres: 
     good = f"postgresql+psycopg://keeper:pa%3Ass%20w%40rd%2F1@{at}"
     done = evaluated(made, "--store", good, "-v")
     assert done.code == 0, done.err
-    assert f"kept in postgresql://keeper@{at}" in done.err
+    assert f"saved in postgresql://keeper@{at}" in done.err
     listed = run(made, "history", "--json", "--store", good)
     assert listed.json["store"] == f"postgresql://keeper@{at}"
     assert len(listed.json["evaluations"]) == 1
@@ -202,7 +202,7 @@ def test_what_cannot_be_kept_at_the_end_is_said_and_the_reports_are_there(made: 
     done = evaluated(made, "--store", "kept/store.db", "-q")
     spoiling.join()
     assert done.code == 3, done.err
-    assert "the results are not in the store" in done.err
+    assert "results not saved in the store" in done.err
     assert "completed" in done.out
     assert run(made, "history", "import", "reports/eval-result.json", "--store", "later.db").code == 0
 

@@ -202,7 +202,7 @@ def test_a_file_that_somebody_else_wrote_into_is_told(filled: Path, change: str)
         (("import",), "FILE"),
         (("imports",), "import"),
         (("import", "x.json", "--at", "noon"), "a date such as"),
-        ((), "there is no store .skillgate/store.db"),
+        ((), "the store .skillgate/store.db does not exist"),
     ],
 )
 def test_what_does_not_fit_is_refused(tmp_path: Path, words: tuple[str, ...], said: str) -> None:

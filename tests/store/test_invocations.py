@@ -181,7 +181,7 @@ def test_an_import_that_fails_leaves_nothing(place: str) -> None:
         ({"skill_name": ""}, "ck_invocations_skill_name"),
         ({"skill_name": "x" * 201}, "ck_invocations_skill_name"),
         ({"model": "a\0b"}, "NUL"),
-        ({"session_id": "\ud800"}, "not Unicode"),
+        ({"session_id": "\ud800"}, "not valid Unicode"),
         ({"extra": {"x": float("nan")}}, "extra values"),
     ],
 )
@@ -287,7 +287,7 @@ def test_a_purge_takes_scores_along_and_a_dry_one_nothing(place: str) -> None:
     assert rows(place, COUNTED) == [(10, 20)]
     assert store.purge(before=before, dry_run=False) == 0
     assert store.purge(skill="skill-2", dry_run=False) == 2
-    with pytest.raises(UsageError, match="name a time"):
+    with pytest.raises(UsageError, match="specify a time"):
         store.purge(dry_run=False)
     assert put(store, map(scored, range(20))).count(NEW) == 12
 
@@ -397,7 +397,7 @@ def test_values_that_others_wrote_into_a_file_are_told(
     connection.close()
     for reader in readers:
         with pytest.raises(
-            IncompleteError, match=f"what skillgate did not write: .*is|could not be read.*{column}"
+            IncompleteError, match=f"a value that skillgate did not write: .*is|could not be read.*{column}"
         ) as told:
             reader(store)
         assert len(str(told.value)) < 400
@@ -451,7 +451,7 @@ def test_a_server_that_goes_away_is_told_without_its_password(postgres: Server) 
 
 
 def test_a_store_that_is_only_read_is_not_made(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"there is no store x/store.db; .*log import"):
+    with pytest.raises(UsageError, match=r"the store x/store.db does not exist; .*log import"):
         open_invocations(target_of("x/store.db", cwd=str(tmp_path)), create=False)
     assert list(tmp_path.iterdir()) == []
 
@@ -510,7 +510,7 @@ def test_a_file_with_what_changes_rows_behind_our_back_is_no_store(tmp_path: Pat
     opened(place).close()
     with sqlite3.connect(place) as connection:
         connection.executescript(sql)
-    with pytest.raises(UsageError, match="which skillgate did not make"):
+    with pytest.raises(UsageError, match="which skillgate did not create"):
         opened(place)
 
 

@@ -146,6 +146,6 @@ def test_a_later_form_is_refused_and_left_alone(place: str) -> None:
     invocations_made.put(store, [invocations_made.scored(1)])
     with engine(place).begin() as connection:
         connection.execute(sa.text(f"UPDATE {TABLE} SET version_num = '0999'"))
-    with pytest.raises(UsageError, match=r"schema 0999, which a later skillgate made.*update skillgate"):
+    with pytest.raises(UsageError, match=r"schema 0999 of a newer skillgate.*update skillgate"):
         invocations_made.opened(place)
     assert store.count() == 1

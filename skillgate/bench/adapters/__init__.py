@@ -1,1 +1,1 @@
-"""How skills are run: one file for each kind, each with ``open_adapter(skill, surroundings) -> Adapter``."""
+"""Adapters run skills. Each file is one adapter and defines ``open_adapter(skill, surroundings) -> Adapter``."""

@@ -1,4 +1,4 @@
-"""Runs a server that answers a POST of JSON with JSON."""
+"""Call a server that answers a JSON POST with JSON."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import time
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from skillgate import __version__
 from skillgate.bench.addresses import UnreachableError, coding_of, is_retryable, origin_of, redirected, target_of
@@ -30,31 +31,32 @@ except ModuleNotFoundError as missing:
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from skillgate.bench.addresses import Hosts, Target
     from skillgate.bench.ports import Call, Surroundings
     from skillgate.model.benchmark import Runnable
 
-MOST_BYTES = 5 * 1024 * 1024  # of an answer's body
-_MOST_FAILURE_BYTES = 4_096  # of a failure's, which is only quoted
+T = TypeVar("T")
+MOST_BYTES = 5 * 1024 * 1024  # of a response body
+_MOST_FAILURE_BYTES = 4_096  # of an error response, which is only quoted
 _MOST_REDIRECTS = 5
 _USAGE = "x-usage-{}-tokens"
 _TICK_S = 0.1
-_MOST_WIRE_BYTES = 12 << 20  # of all that comes in a try: headers, interim answers, chunks, body
+_MOST_WIRE_BYTES = 12 << 20  # received in one attempt: headers, interim responses, chunks, body
 
 
 def open_adapter(skill: Runnable, surroundings: Surroundings) -> HttpAdapter:
-    """Make ready to call a server; nothing is sent yet.
+    """Prepare to call a server; nothing is sent yet.
 
     Raises:
-        UsageError: its address, a header or its token cannot be.
+        UsageError: The address, a header or the token is not valid.
     """
     return HttpAdapter(skill, target_of(skill, surroundings), surroundings.stop)
 
 
 class HttpAdapter:
-    """Makes a connection of its own for each call: one that stays open may have been closed just when it is used."""
+    """Opens a new connection for each call: an open one may be closed by the server just before it is used."""
 
     def __init__(self, skill: Runnable, target: Target, stop: threading.Event) -> None:
         self._skill, self._target, self._stop = skill, target, stop
@@ -70,16 +72,17 @@ class HttpAdapter:
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             reply = _failed(error, bounds, call.timeout_s, self._target)
             if isinstance(error, httpx2.ConnectError) and bounds.kind is None and self._is_not_served():
-                reply = _wrong(ErrorKind.SERVER, f"its server does not run; skillgate bench serve {self._skill.shown}")
+                words = f"its server is not running; start it with skillgate bench serve {self._skill.shown}"
+                reply = _wrong(ErrorKind.SERVER, words)
         return reply._replace(
             output=self._target.redacted(reply.output), error=self._target.redacted(reply.error)[:MAX_WORDS]
         )
 
     def close(self) -> None:
-        """Nothing stays between calls."""
+        """Do nothing: no connection outlives a call."""
 
     def _is_not_served(self) -> bool:
-        """Whether it is a server on this machine that is yet to be started, and none that went away."""
+        """Whether the server is a local one that was never started, rather than one that stopped."""
         host = origin_of(self._target.url)[1]
         here = host in ("localhost", "127.0.0.1", "::1")
         return bool(self._skill.config.serve) and here and not self._has_answered
@@ -113,16 +116,16 @@ class HttpAdapter:
         return _wrong(ErrorKind.REDIRECT, f"it redirected more than {_MOST_REDIRECTS} times")
 
     def _next(self, url: str, response: httpx2.Response) -> str | Reply | None:
-        """Return where a redirect leads; a reply where it is not followed, None where it is no redirect."""
+        """Return the target of a redirect, a failed reply if it is not followed, or None if there is no redirect."""
         status, location = response.status_code, response.headers.get("location")
         if status not in (301, 302, 303, 307, 308) or location is None:
             return None
         there, same = redirected(url, location, url)
-        words = f"it answered {status} with the location {self._target.shown(there)}"
+        words = f"it answered {status} with location {self._target.shown(there)}"
         if not same:
-            return _wrong(ErrorKind.REDIRECT, f"{words}, which is another host, scheme or port, and is not followed")
+            return _wrong(ErrorKind.REDIRECT, f"{words}; redirects to another host, scheme or port are not followed")
         if status not in (307, 308):
-            why = "which makes a GET of the POST, and is not followed; answer 307 or 308, or name that address"
+            why = "so the POST would become a GET; answer 307 or 308, or use that address as the entrypoint"
             return _wrong(ErrorKind.REDIRECT, f"{words}, {why}")
         return there
 
@@ -133,7 +136,7 @@ class HttpAdapter:
         coding = coding_of(response.headers)
         if coding != "identity":
             shown = self._target.shown(coding)
-            return _broken(f"status {status}: its answer is coded as {shown}, which was not asked for")
+            return _broken(f"status {status}: its answer has Content-Encoding {shown}, which was not requested")
         body = bytearray()
         for piece in response.iter_raw():
             body += piece
@@ -147,7 +150,7 @@ class HttpAdapter:
             return _broken(f"status {status}: byte {error.start} of its answer is not UTF-8")
         except json.JSONDecodeError as error:
             shown = self._target.shown(error.doc[:400])
-            return _broken(f"status {status}: no JSON at offset {error.pos} of its answer ({error.msg}): {shown}")
+            return _broken(f"status {status}: invalid JSON at offset {error.pos} of its answer ({error.msg}): {shown}")
         except RecursionError:
             return _broken(f"status {status}: its answer is nested too deeply")
         except ValueError as error:
@@ -172,25 +175,25 @@ class HttpAdapter:
 
 
 class Try:
-    """The bounds of one try: all of it within one time, to addresses that may be reached, and ended with the run.
+    """The limits of one attempt: its total time, the addresses it may reach, and the end of the run.
 
-    A library's own time-outs begin anew with every read, so a byte a second would hold a call for ever.
+    The library's own time-outs restart with every read, so one byte a second would keep a call open forever.
     """
 
     def __init__(self, hosts: Hosts, timeout_s: float, stop: threading.Event) -> None:
-        """Begin it: its time runs from here."""
+        """Start the clock of the attempt."""
         self.hosts = hosts
-        self.kind: ErrorKind | None = None  # why it was ended, where that was not an answer
+        self.kind: ErrorKind | None = None  # why the attempt was ended, if it was
         self.reason = ""
-        self.cut_off = False  # whether the other side closed its end
+        self.cut_off = False  # whether the server closed the connection
         self._until = time.monotonic() + timeout_s
         self._stop = stop
         self._came = 0
 
     def left(self) -> float:
-        """Return the seconds that are left; httpcore2.ReadTimeout where none are, or the run is to end."""
+        """Return the remaining seconds; raise httpcore2.ReadTimeout if there are none or the run ends."""
         if self._stop.is_set():
-            self.kind, self.reason = ErrorKind.STOPPED, "it was ended with the run"
+            self.kind, self.reason = ErrorKind.STOPPED, "it was stopped with the run"
             raise httpcore2.ReadTimeout(self.reason)
         left = self._until - time.monotonic()
         if left <= 0:
@@ -199,7 +202,7 @@ class Try:
         return left
 
     def count(self, data: bytes) -> None:
-        """Count what came; httpcore2.ReadError where it is too much."""
+        """Count received bytes; raise httpcore2.ReadError above the limit."""
         self._came += len(data)
         self.cut_off = self.cut_off or not data
         if self._came > _MOST_WIRE_BYTES:
@@ -207,7 +210,7 @@ class Try:
             raise httpcore2.ReadError(self.reason)
 
     def wait(self, sock: socket.socket, *, reading: bool) -> None:
-        """Wait until a socket can be read or written."""
+        """Wait until a socket is readable or writable."""
         with selectors.DefaultSelector() as selector:
             selector.register(sock, selectors.EVENT_READ if reading else selectors.EVENT_WRITE)
             while not selector.select(min(_TICK_S, self.left())):
@@ -215,21 +218,21 @@ class Try:
 
 
 class Network(httpcore2.NetworkBackend):
-    """Opens the connections of one try."""
+    """Opens the connections of one attempt."""
 
     def __init__(self, bounds: Try) -> None:
-        """Take the try's bounds."""
+        """Store the limits of the attempt."""
         self._bounds = bounds
 
     def connect_tcp(
         self,
         host: str,
         port: int,
-        timeout: float | None = None,  # noqa: ARG002 - there is one time for all
+        timeout: float | None = None,  # noqa: ARG002 - the attempt has one time limit
         local_address: str | None = None,  # noqa: ARG002
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,  # noqa: ARG002
     ) -> httpcore2.NetworkStream:
-        """Connect to an address of a host that may be reached."""
+        """Connect to an allowed address of a host."""
         bounds = self._bounds
         try:
             addresses = bounds.hosts.addresses(host, port, bounds.left())
@@ -257,7 +260,7 @@ class Network(httpcore2.NetworkBackend):
             if number := sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
                 raise OSError(number, os.strerror(number))
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            failing.pop_all()  # it is connected, and the stream closes it
+            failing.pop_all()  # the stream closes it
         return sock
 
 
@@ -269,32 +272,15 @@ class _Stream(httpcore2.NetworkStream):
         self._bounds = bounds
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ARG002
-        while True:
-            self._bounds.left()
-            try:
-                data = self._sock.recv(max_bytes)
-            except (BlockingIOError, ssl.SSLWantReadError):
-                self._bounds.wait(self._sock, reading=True)
-            except ssl.SSLWantWriteError:
-                self._bounds.wait(self._sock, reading=False)
-            except OSError as error:
-                raise httpcore2.ReadError(error.strerror or str(error)) from None
-            else:
-                self._bounds.count(data)
-                return data
+        data = self._when_ready(lambda: self._sock.recv(max_bytes), reading=True, failure=httpcore2.ReadError)
+        self._bounds.count(data)
+        return data
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ARG002
         left = memoryview(buffer)
         while left:
-            self._bounds.left()
-            try:
-                left = left[self._sock.send(left) :]
-            except (BlockingIOError, ssl.SSLWantWriteError):
-                self._bounds.wait(self._sock, reading=False)
-            except ssl.SSLWantReadError:
-                self._bounds.wait(self._sock, reading=True)
-            except OSError as error:
-                raise httpcore2.WriteError(error.strerror or str(error)) from None
+            sent = self._when_ready(partial(self._sock.send, left), reading=False, failure=httpcore2.WriteError)
+            left = left[sent:]
 
     def close(self) -> None:
         self._sock.close()
@@ -306,41 +292,48 @@ class _Stream(httpcore2.NetworkStream):
         timeout: float | None = None,  # noqa: ARG002
     ) -> httpcore2.NetworkStream:
         try:
-            wrapped = ssl_context.wrap_socket(
+            self._sock = wrapped = ssl_context.wrap_socket(
                 self._sock, server_hostname=server_hostname, do_handshake_on_connect=False
             )
         except (OSError, ValueError) as error:
             raise httpcore2.ConnectError(f"TLS: {error}") from None
-        self._sock = wrapped
+        try:
+            self._when_ready(wrapped.do_handshake, reading=True, failure=httpcore2.ConnectError)
+        except httpcore2.ConnectError as error:
+            self.close()
+            raise httpcore2.ConnectError(f"TLS: {error}") from None
+        return self
+
+    def _when_ready(self, act: Callable[[], T], *, reading: bool, failure: type[Exception]) -> T:
+        """Call ``act`` until it no longer has to wait for the socket; raise ``failure`` for an OSError."""
         while True:
             self._bounds.left()
             try:
-                wrapped.do_handshake()
+                return act()
             except ssl.SSLWantReadError:
-                self._bounds.wait(wrapped, reading=True)
+                self._bounds.wait(self._sock, reading=True)
             except ssl.SSLWantWriteError:
-                self._bounds.wait(wrapped, reading=False)
+                self._bounds.wait(self._sock, reading=False)
+            except BlockingIOError:
+                self._bounds.wait(self._sock, reading=reading)
             except OSError as error:
-                self.close()
-                raise httpcore2.ConnectError(f"TLS: {getattr(error, 'reason', None) or error}") from None
-            else:
-                return self
+                raise failure(getattr(error, "reason", None) or error.strerror or str(error)) from None
 
     def get_extra_info(self, info: str) -> object:
         return self._sock if info == "socket" else None
 
 
 def _failed(error: Exception, bounds: Try, timeout_s: float, target: Target) -> Reply:
-    """Return the reply for what came instead of an answer."""
+    """Return the reply for a request that failed."""
     text = target.shown(str(error))
     if bounds.kind is ErrorKind.TIMEOUT and not bounds.reason:
         return _wrong(ErrorKind.TIMEOUT, f"it gave no answer within {timeout_s:g} s")._replace(retryable=True)
     if bounds.kind is not None:
         return _wrong(bounds.kind, bounds.reason)
     if isinstance(error, httpx2.InvalidURL | httpx2.UnsupportedProtocol):
-        return _wrong(ErrorKind.REDIRECT, f"it redirected to what is no address: {text}")
+        return _wrong(ErrorKind.REDIRECT, f"it redirected to an invalid address: {text}")
     if isinstance(error, httpx2.RemoteProtocolError | httpx2.DecodingError) and not bounds.cut_off:
-        return _broken(f"its answer is no HTTP: {text}")
+        return _broken(f"its answer is not valid HTTP: {text}")
     return _wrong(ErrorKind.CONNECTION, f"the connection failed: {text}")._replace(retryable=True)
 
 
@@ -353,7 +346,7 @@ def _broken(words: str) -> Reply:
 
 
 def _retry_after(text: str) -> float | None:
-    """Read seconds or a date; None for anything else."""
+    """Read seconds or a date; return None for anything else."""
     text = text.strip()
     if re.fullmatch(r"[0-9]{1,9}", text):
         return float(text)
@@ -374,4 +367,4 @@ def _usage(headers: httpx2.Headers) -> BenchUsage | None:
 
 
 def _refuse(word: str) -> Any:  # noqa: ANN401 - JSON
-    raise ValueError(f"its answer holds {word}, which JSON does not have")
+    raise ValueError(f"its answer contains {word}, which is not valid JSON")

@@ -1,4 +1,4 @@
-"""Runs a tool of an MCP server: a program that is talked to, or a server over streamable HTTP."""
+"""Call a tool of an MCP server, over the pipes of a program or over streamable HTTP."""
 
 from __future__ import annotations
 
@@ -33,9 +33,7 @@ try:
 
     from skillgate.http_transport import AsyncTransport
 except ModuleNotFoundError as missing:
-    raise UsageError('skills of adapterType mcp need the protocol\'s SDK: pip install "skillgate-action[mcp]"') from (
-        missing
-    )
+    raise UsageError('skills of adapterType mcp need the MCP SDK: pip install "skillgate-action[mcp]"') from (missing)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Mapping
@@ -51,22 +49,22 @@ if TYPE_CHECKING:
 
 _MOST_BYTES = 5 * 1024 * 1024  # between two calls
 _MOST_PAGES = 100  # of a list of tools
-_CLOSING_S = 1.0  # that a session may take to say goodbye
+_CLOSING_S = 1.0  # that closing a session may take
 _SHOWN = 200
 _READ_S = 3600.0
 _LOOKED_UP_S = 30.0
-for _name in ("mcp", "client"):  # the SDK's words about a server are not the user's
+for _name in ("mcp", "client"):  # the SDK's log messages about a server are not for users
     logging.getLogger(_name).addHandler(logging.NullHandler())
-_TICK_S = 0.1  # in which the end of the run is heard
-_LET_GO_S = 5.0  # for what a call that is over leaves to clear up
+_TICK_S = 0.1  # how often the end of the run is checked
+_LET_GO_S = 5.0  # for cleaning up after a call
 _SHOWN_TOOLS = 20
 
 
 def open_adapter(skill: Runnable, surroundings: Surroundings) -> McpAdapter:
-    """Make ready to talk to a server; nothing is started yet.
+    """Prepare to call a server; nothing is started yet.
 
     Raises:
-        UsageError: its address or command, a header, a variable or its token cannot be; or no program may be started.
+        UsageError: The address, command, a header, a variable or the token is not valid, or no program may be started.
     """
     if has_address(skill):
         return McpAdapter(skill, target_of(skill, surroundings), surroundings.stop)
@@ -77,12 +75,12 @@ def open_adapter(skill: Runnable, surroundings: Surroundings) -> McpAdapter:
 
 
 class McpAdapter:
-    """Keeps a session for each call at once, or opens one for each call; one event loop in a thread of its own."""
+    """Keeps one session per concurrent call, or opens one per call. Its event loop has its own thread."""
 
     def __init__(self, skill: Runnable, server: Program | Target, stop: threading.Event) -> None:
         self._skill, self._server, self._stop = skill, server, stop
         self._tls = None if isinstance(server, Program) else ssl.create_default_context()
-        self._idle: list[Connection] = []  # of the loop's thread alone
+        self._idle: list[Connection] = []  # used by the loop's thread only
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -95,7 +93,7 @@ class McpAdapter:
         return reply._replace(error=printable(reply.error)[:MAX_WORDS])
 
     def close(self) -> None:
-        """End all sessions, and the loop."""
+        """End all sessions and the event loop."""
         with self._lock:
             loop, self._loop = self._loop, None
         if loop is None or self._thread is None:
@@ -121,7 +119,7 @@ class McpAdapter:
         await loop.shutdown_default_executor()
 
     async def _call_in_time(self, call: Call) -> Reply:
-        """Answer within the call's time, start-up included."""
+        """Answer within the call's time limit, including start-up."""
         loop = asyncio.get_running_loop()
         until = loop.time() + call.timeout_s
         traffic: list[Traffic] = []
@@ -130,7 +128,7 @@ class McpAdapter:
             await asyncio.wait({calling}, timeout=min(_TICK_S, max(0.0, until - loop.time())))
         if calling.done():
             return calling.result()
-        trouble = TroubleError(ErrorKind.STOPPED, "it was ended with the run", retryable=False)
+        trouble = TroubleError(ErrorKind.STOPPED, "it was stopped with the run", retryable=False)
         if not self._stop.is_set():
             trouble = _late(call, traffic)
         calling.cancel()
@@ -157,7 +155,7 @@ class McpAdapter:
                 await connection.close()
 
     def _idle_connection(self) -> Connection | None:
-        """Return a session that is open still."""
+        """Return an open session, if there is one."""
         while self._idle:
             connection = self._idle.pop()
             if connection.is_open:
@@ -177,10 +175,10 @@ class McpAdapter:
 
 
 class McpProgramAdapter(McpAdapter):
-    """Starts the server."""
+    """Runs an MCP server that is a program."""
 
     def unstartable(self) -> str | None:
-        """Return why the evaluator cannot start it; see :class:`skillgate.bench.ports.Starting`."""
+        """Return why it cannot be started; see :class:`skillgate.bench.ports.Starting`."""
         return self._server.unstartable() if isinstance(self._server, Program) else None
 
 
@@ -189,9 +187,9 @@ def _late(call: Call, traffic: list[Traffic]) -> TroubleError:
     if met is not None and met.trouble is not None:
         return met.trouble
     if met is not None:
-        words = f"it gave no answer within {call.timeout_s:g} s, and wrote what is no message: {met.noise}"
+        words = f"it gave no answer within {call.timeout_s:g} s, and wrote something that is not a message: {met.noise}"
         return TroubleError(ErrorKind.PROTOCOL, words)
-    return TroubleError(ErrorKind.TIMEOUT, f"it gave no answer within {call.timeout_s:g} s and was ended")
+    return TroubleError(ErrorKind.TIMEOUT, f"it gave no answer within {call.timeout_s:g} s and was stopped")
 
 
 def _failed(trouble: TroubleError) -> Reply:
@@ -199,7 +197,7 @@ def _failed(trouble: TroubleError) -> Reply:
 
 
 def _tool_of(skill: Runnable, tools: tuple[str, ...]) -> str:
-    """Return which tool is meant: the one that is named, that of the skill's id, or the only one."""
+    """Return the tool to call: the named one, the one with the skill's id, or the only one."""
     named = skill.config.tool_name or skill.spec.metadata.get("toolName")
     identifier = skill.spec.id
     wanted = [named] if named else [identifier, identifier.replace("-", "_"), identifier.replace("_", "-")]
@@ -209,7 +207,7 @@ def _tool_of(skill: Runnable, tools: tuple[str, ...]) -> str:
     if not named and len(tools) == 1:
         return tools[0]
     shown = ", ".join(tools[:_SHOWN_TOOLS]) + (", …" if len(tools) > _SHOWN_TOOLS else "")
-    hint = "" if named else "; name one with toolName"
+    hint = "" if named else "; set toolName"
     words = f"it has no tool {str(wanted[0])[:80]!r}; it has: {shown or 'none'}{hint}"
     raise TroubleError(ErrorKind.PROTOCOL, words, retryable=False)
 
@@ -218,16 +216,16 @@ def _reply(result: CallToolResult) -> Reply:
     output = result.structured_content if result.structured_content is not None else _content(result)
     if result.is_error:
         text = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False, default=str)
-        return Reply(output=output, kind=ErrorKind.TOOL, error=f"the tool says that it failed: {text}")
+        return Reply(output=output, kind=ErrorKind.TOOL, error=f"the tool reported an error: {text}")
     try:
         json.dumps(output, allow_nan=False)
     except (ValueError, RecursionError):
-        return _failed(TroubleError(ErrorKind.PROTOCOL, "its answer holds a number that JSON does not have"))
+        return _failed(TroubleError(ErrorKind.PROTOCOL, "its answer contains a number that JSON cannot represent"))
     return Reply(output=output)
 
 
 def _content(result: CallToolResult) -> Any:  # noqa: ANN401 - JSON
-    """Return the text of a result, as JSON where it is some; other parts are named in it."""
+    """Return a result's text, parsed if it is JSON; parts of other types appear by name."""
     parts: list[str] = []
     for part in result.content:
         if part.type == "text":
@@ -244,7 +242,7 @@ def _content(result: CallToolResult) -> Any:  # noqa: ANN401 - JSON
 
 
 class TroubleError(Exception):
-    """Why a connection gives no answer, and is of no use any more."""
+    """A connection failed and cannot be used any more."""
 
     def __init__(self, kind: ErrorKind, words: str, *, retryable: bool = True) -> None:
         super().__init__(words)
@@ -252,33 +250,33 @@ class TroubleError(Exception):
 
 
 class Traffic:
-    """What a transport notes about its connection."""
+    """What a transport records about its connection."""
 
     def __init__(self) -> None:
-        self.trouble: TroubleError | None = None  # the first that it met
-        self.noise = ""  # the first thing that came and is no message
-        self.came = 0  # bytes since the last call began
+        self.trouble: TroubleError | None = None  # the first problem
+        self.noise = ""  # the first line received that is not a message
+        self.came = 0  # bytes received since the last call began
 
     def failed(self, kind: ErrorKind, words: str, *, retryable: bool = True) -> None:
-        """Note trouble; what came first counts."""
+        """Record a problem; the first one is kept."""
         self.trouble = self.trouble or TroubleError(kind, words, retryable=retryable)
 
 
 class _Session(ClientSession):
-    """A session that does not hold a server's answer against the schema that the same server gave.
+    """A session that does not validate answers with the server's own output schema.
 
-    Scorers judge answers. And a schema's regular expression may take for ever, in the one thread that keeps the time.
+    Scorers judge answers, and a hostile regular expression in a schema could block the thread that keeps time.
     """
 
     async def validate_tool_result(self, name: str, result: types.CallToolResult) -> None:
-        """Accept it."""
+        """Accept every result."""
 
 
 class Connection:
-    """A session in a task of its own, since what the SDK opens has to be closed by the task that opened it."""
+    """A session with its own task, since the SDK requires that the task which opens a session also closes it."""
 
     def __init__(self, traffic: Traffic, transport: Callable[[], AbstractAsyncContextManager[Any] | Transport]) -> None:
-        """Take how its streams are opened; :meth:`open` does so."""
+        """Store how to open the streams; :meth:`open` opens them."""
         self.traffic = traffic
         self.tools: tuple[str, ...] = ()
         self._transport = transport
@@ -289,11 +287,11 @@ class Connection:
 
     @property
     def is_open(self) -> bool:
-        """Whether it may be used again."""
+        """Whether the session can be used again."""
         return self._task is not None and not self._task.done() and self.traffic.trouble is None
 
     async def open(self) -> None:
-        """Connect, greet the server and list its tools; TroubleError where one of it failed."""
+        """Connect, initialize the session and list the tools; raise TroubleError on failure."""
         self._task = asyncio.create_task(self._live())
         ready = asyncio.create_task(self._ready.wait())
         try:
@@ -304,7 +302,7 @@ class Connection:
             raise self._why(self._task.exception())
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> types.CallToolResult:
-        """Call a tool; TroubleError where there is no result."""
+        """Call a tool; raise TroubleError if there is no result."""
         assert self._session is not None
         assert self._task is not None
         self.traffic.came = 0
@@ -323,7 +321,7 @@ class Connection:
         return calling.result()
 
     async def close(self) -> None:
-        """End the session; a server that does not let it end is left."""
+        """End the session; give up on a server that does not respond."""
         if self._task is None:
             return
         self._closing.set()
@@ -334,7 +332,7 @@ class Connection:
             task.cancel()
             await asyncio.wait({task}, timeout=_CLOSING_S)
         if self._task.done() and not self._task.cancelled():
-            self._task.exception()  # it was reported, or does not matter any more
+            self._task.exception()  # it was reported before, or no longer matters
 
     async def _live(self) -> None:
         info = types.Implementation(name="skillgate", version=__version__)
@@ -346,7 +344,7 @@ class Connection:
             await self._closing.wait()
 
     def _why(self, problem: BaseException | None) -> TroubleError:
-        """Return why there is no answer: what the transport met, else what the SDK raised."""
+        """Return why there is no answer: the transport's problem, else the SDK's exception."""
         if self.traffic.trouble is not None:
             return self.traffic.trouble
         cause = _innermost(problem)
@@ -358,7 +356,7 @@ class Connection:
         if isinstance(cause, OSError | httpx2.HTTPError):
             return TroubleError(ErrorKind.CONNECTION, f"the connection failed: {cause}")
         if isinstance(cause, RuntimeError | ValueError):
-            return TroubleError(ErrorKind.PROTOCOL, f"its answer is not what the protocol allows: {cause}")
+            return TroubleError(ErrorKind.PROTOCOL, f"its answer violates the protocol: {cause}")
         raise cause
 
 
@@ -382,14 +380,14 @@ def _innermost(problem: BaseException | None) -> BaseException | None:
 
 @asynccontextmanager
 async def _program_streams(talk: Conversation, traffic: Traffic) -> AsyncIterator[tuple[Any, Any]]:
-    """Yield the streams of a session with a program; it is ended with them."""
+    """Yield the streams of a session with a program, and end the program with the context."""
     inward, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     write, outward = anyio.create_memory_object_stream[SessionMessage](0)
     lines: asyncio.Queue[Said] = asyncio.Queue()
     loop = asyncio.get_running_loop()
 
     def listen() -> None:
-        """Listen in a thread of its own: a server that floods is read no longer than it may."""
+        """Read in a separate thread, so that a flooding server is stopped at its limit."""
         while True:
             said = talk.read(_READ_S)
             if said.kind is ErrorKind.TIMEOUT:
@@ -423,7 +421,7 @@ async def _program_streams(talk: Conversation, traffic: Traffic) -> AsyncIterato
             stream.close()
         ending = threading.Thread(target=end, name="mcp-end")
         ending.start()
-        while ending.is_alive():  # at most the moments that a program has to end
+        while ending.is_alive():  # as long as a program may take to exit
             await asyncio.sleep(0.01)
 
 
@@ -444,8 +442,8 @@ async def _inward(
             except ValueError:
                 shown = printable(said.line[: 4 * _SHOWN].decode("utf-8", "replace"))[:_SHOWN]
                 traffic.noise = traffic.noise or shown
-                if said.line.lstrip().startswith(b"{"):  # meant to be a message; other words may be between them
-                    traffic.failed(ErrorKind.PROTOCOL, f"it wrote what is no message of the protocol: {shown}")
+                if said.line.lstrip().startswith(b"{"):  # meant as a message; log lines may come in between
+                    traffic.failed(ErrorKind.PROTOCOL, f"it wrote an invalid protocol message: {shown}")
                     return
                 continue
             await inward.send(SessionMessage(message))
@@ -453,7 +451,7 @@ async def _inward(
 
 @asynccontextmanager
 async def _server_streams(target: Target, traffic: Traffic, tls: ssl.SSLContext) -> AsyncIterator[tuple[Any, Any]]:
-    """Yield the streams of a session with a server over HTTP; all requests end with them."""
+    """Yield the streams of a session over HTTP; its requests end with the context."""
 
     async def watch(response: httpx2.Response) -> None:
         _watch(response, target, traffic)
@@ -472,10 +470,10 @@ async def _server_streams(target: Target, traffic: Traffic, tls: ssl.SSLContext)
 
 
 def _watch(response: httpx2.Response, target: Target, traffic: Traffic) -> None:
-    """Note why a call is about to fail."""
+    """Record why a call is about to fail."""
     status = response.status_code
     if coding_of(response.headers) != "identity":
-        words = "its answer is coded in a way that was not asked for"
+        words = "its answer has a Content-Encoding that was not requested"
         traffic.failed(ErrorKind.PROTOCOL, words)
         raise httpx2.DecodingError(words, request=response.request)
     if response.request.method != "POST" or status < 300:
@@ -484,7 +482,7 @@ def _watch(response: httpx2.Response, target: Target, traffic: Traffic) -> None:
     if location is not None and status < 400:
         there, same = redirected(str(response.request.url), location, target.url)
         if not same or status not in (307, 308):
-            words = f"it answered {status} with the location {target.shown(there)}, which is not followed"
+            words = f"it answered {status} with location {target.shown(there)}, which is not followed"
             traffic.failed(ErrorKind.REDIRECT, words, retryable=False)
         return
     if status in (401, 403):
@@ -494,7 +492,7 @@ def _watch(response: httpx2.Response, target: Target, traffic: Traffic) -> None:
 
 
 class _Network(httpcore2.AsyncNetworkBackend):
-    """Opens connections to addresses that may be reached."""
+    """Opens connections to allowed addresses."""
 
     def __init__(self, target: Target, traffic: Traffic) -> None:
         self._target, self._traffic = target, traffic

@@ -1,4 +1,4 @@
-"""Runs a prose skill: a model does the task with the skill's instructions loaded, and can read the skill's files."""
+"""Run a prose skill: a model does the task with the skill's instructions, and can read the skill's files."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from skillgate.model.exchange import Answer, Steps
     from skillgate.montecarlo.lift import Attempt
 
-MAX_TURNS = 10  # requests of one task: reading files of the skill takes some
+MAX_TURNS = 10  # requests per task; reading the skill's files takes some
 _LONGEST_NAME = 200
 _PROMPT = """\
 Do the task that the skill above is made for, on the input below. It is one JSON object between the line that begins \
@@ -49,16 +49,16 @@ or an object, one JSON value; where it is a text, the text.
 
 
 def open_adapter(skill: Runnable, surroundings: Surroundings) -> SkillMdAdapter:
-    """Make ready to run a prose skill; nothing is requested yet.
+    """Prepare to run a prose skill; no request is sent yet.
 
     Raises:
-        UsageError: it has no instructions.
+        UsageError: The skill has no instructions.
     """
     return SkillMdAdapter(subject_of(skill), surroundings)
 
 
 class SkillMdAdapter:
-    """Has a model do each task; several at once do not disturb one another."""
+    """Lets a model do each task. Thread-safe."""
 
     def __init__(self, subject: Subject, surroundings: Surroundings) -> None:
         self._subject = subject
@@ -69,13 +69,13 @@ class SkillMdAdapter:
 
     @property
     def reads(self) -> str | None:
-        """The skill as shown, where it has files that the model may want to read, for which it needs a tool."""
+        """The skill's path if it has files to read, which requires a tool; else None."""
         return self._subject.path if self._subject.library.files(self._subject.name) else None
 
     def session(self, call: Call) -> Steps[Attempt]:
-        """Return what a call asks a model, to be carried out or estimated.
+        """Return the requests of a call, to send or to estimate.
 
-        Runs are samples of their own: a cached answer is that of the same run.
+        Each run is a separate sample, so a cached answer belongs to the same run.
         """
         task = Task(call.task.id, _prompt(call), sample=call.run - 1)
         return with_skill(self._subject, self._plan, task)
@@ -88,31 +88,31 @@ class SkillMdAdapter:
         try:
             attempt = carry_out(self.session(call), ask, timeout_s=call.timeout_s, stop=stop)
         except LateError:
-            words = f"the model had not done the task within {call.timeout_s:g} s"
+            words = f"the model did not finish the task within {call.timeout_s:g} s"
             return _missing(ErrorKind.TIMEOUT, words)
         except RunEndedError:
-            return _missing(ErrorKind.STOPPED, "the run ended before the model had answered")
+            return _missing(ErrorKind.STOPPED, "the run ended before the model answered")
         return _reply(attempt)
 
     def close(self) -> None:
-        """Nothing stays between calls."""
+        """Do nothing: no state outlives a call."""
 
 
 def subject_of(skill: Runnable) -> Subject:
-    """Read the skill as a session has it.
+    """Read the skill as a session loads it.
 
     Raises:
-        UsageError: it cannot be read, or there is nothing to load.
+        UsageError: It cannot be read, or has no instructions.
     """
     roots = discover([skill.root]).roots
     source = read(roots[0]) if roots else None
     if source is None or isinstance(source, Unreadable):
         why = "there is no SKILL.md" if source is None else source.reason
-        raise UsageError(f"{skill.shown}: {why}: a skill of adapterType skillmd is its SKILL.md")
+        raise UsageError(f"{skill.shown}: {why}; a skill of adapterType skillmd needs a SKILL.md")
     parsed = parse(source)
     body = frontmatter.split(parsed.documents[0].text).body.lstrip("\n") if parsed.documents else ""
     if not body.strip():
-        raise UsageError(f"{skill.shown}: its SKILL.md holds no instructions that a model could be given")
+        raise UsageError(f"{skill.shown}: its SKILL.md has no instructions")
     root = source.root
     real = root.tree.real(root.directory)
     name = "".join(filter(str.isprintable, skill.spec.name)).strip(" /")[:_LONGEST_NAME] or skill.spec.id
@@ -129,7 +129,7 @@ def subject_of(skill: Runnable) -> Subject:
 
 def _prompt(call: Call) -> str:
     data = json.dumps(dict(call.data), ensure_ascii=False, indent=1)
-    if visible(data) != data:  # a character that is not seen, or a bracket of the fence: JSON can write it out
+    if visible(data) != data:  # an invisible character or a fence bracket: JSON can escape it
         data = json.dumps(dict(call.data), ensure_ascii=True, indent=1)
     return _PROMPT.format(data=sealed("input", data))
 
@@ -149,7 +149,7 @@ def _reply(attempt: Attempt) -> Reply:
 
 
 def usage_of(answers: Sequence[Answer]) -> BenchUsage | None:
-    """Add up the tokens of replies, cached ones too, and what they cost now; None where a reply has no tokens."""
+    """Add up the tokens of replies, including cached ones, and the new cost; None if a reply has no token count."""
     replies = [answer.reply for answer in answers if answer.reply is not None]
     known = [reply.tokens for reply in replies if reply.tokens is not None]
     if not replies or len(known) < len(replies):

@@ -1,8 +1,8 @@
-"""Runs a program that speaks JSON-RPC 2.0: one request on its standard input, one reply on its standard output.
+"""Run a program that speaks JSON-RPC 2.0: one request on standard input, one reply on standard output.
 
-A persistent program answers many requests: one line in, one line out, one request at a time. A worker is used for more
-only after it answered as it should. One that is late, dies, or says anything else is ended, and another takes its
-place, so that what it might still say is never taken for the answer to another request.
+A persistent program answers many requests, one line each, one at a time. A worker is reused only after a correct
+answer. A worker that is late, dies or writes anything else is stopped and replaced, so that its late output is never
+taken for the answer to another request.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 
 def open_adapter(skill: Runnable, surroundings: Surroundings) -> Adapter:
-    """Make ready to run a program.
+    """Prepare to run a program.
 
     Raises:
-        UsageError: its command or a variable cannot be; or no program may be started.
+        UsageError: The command or a variable is not valid, or programs may not be started.
     """
     if surroundings.spawner is None:
         raise UsageError(f"{skill.shown} is a program, and {NOT_STARTED}")
@@ -49,7 +49,7 @@ class _ProgramAdapter:
         self._program = program
 
     def unstartable(self) -> str | None:
-        """Return why the evaluator cannot start it; see :class:`skillgate.bench.ports.Starting`."""
+        """Return why it cannot be started; see :class:`skillgate.bench.ports.Starting`."""
         return self._program.unstartable()
 
 
@@ -70,7 +70,7 @@ class SubprocessAdapter(_ProgramAdapter):
         return redacted(_reply(ended), program.secrets)
 
     def close(self) -> None:
-        """Nothing stays between calls."""
+        """Do nothing: no process outlives a call."""
 
 
 def _reply(ended: Ended) -> Reply:
@@ -88,7 +88,7 @@ def _reply(ended: Ended) -> Reply:
             reply._replace(error=reply.error + stderr_note(ended.stderr)) if reply.kind is ErrorKind.PROTOCOL else reply
         )
     kind = ErrorKind.CRASH if code < 0 else ErrorKind.EXIT_CODE
-    how = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+    how = f"was killed by signal {-code}" if code < 0 else f"exited with code {code}"
     if reply.kind is None:
         return reply._replace(kind=kind, error=f"it answered and then {how}{stderr_note(ended.stderr)}", retryable=True)
     if reply.kind is ErrorKind.RPC:
@@ -98,18 +98,18 @@ def _reply(ended: Ended) -> Reply:
     )
 
 
-_MOST_MORE = 1_000  # lines behind a reply that are looked at
+_MOST_MORE = 1_000  # lines checked after a reply
 
 
 class _Worker(NamedTuple):
-    """A process, and how many requests it has been sent."""
+    """A process and the number of requests sent to it."""
 
     conversation: Conversation
     requests: int
 
 
 class PersistentAdapter(_ProgramAdapter):
-    """Keeps as many processes as there are calls at once. Thread-safe."""
+    """Keeps one process per concurrent call. Thread-safe."""
 
     def __init__(self, program: Program) -> None:
         super().__init__(program)
@@ -145,7 +145,7 @@ class PersistentAdapter(_ProgramAdapter):
         return reply._replace(error=reply.error + stderr_note(talk.stderr()))
 
     def _with_more(self, reply: Reply, talk: Conversation, number: int) -> Reply:
-        """Return a reply, or the error that there are two of them; what comes later than the reply cannot be seen."""
+        """Return the reply, or an error if a second reply has already arrived."""
         lines = [b'{"jsonrpc": "2.0", "id": %d, "result": null}' % number]
         while len(lines) <= _MOST_MORE and (more := talk.read(0.0)).kind is None:
             lines.append(more.line)
@@ -153,14 +153,14 @@ class PersistentAdapter(_ProgramAdapter):
         return second if second.kind is ErrorKind.PROTOCOL else reply
 
     def close(self) -> None:
-        """End all processes."""
+        """Stop all processes."""
         with self._lock:
             idle, self._idle = self._idle, []
         for worker in idle:
             worker.conversation.close()
 
     def _worker(self, timeout_s: float) -> _Worker | Unopened:
-        """Return one that waits and has been silent, or a new one; or why there is none."""
+        """Return an idle worker that has written nothing, or a new one; or why there is none."""
         while True:
             with self._lock:
                 worker = self._idle.pop() if self._idle else None
@@ -169,7 +169,7 @@ class PersistentAdapter(_ProgramAdapter):
                 return talk if isinstance(talk, Unopened) else _Worker(talk, 0)
             if not worker.conversation.has_spoken():
                 return worker
-            worker.conversation.close()  # it has ended, or spoke without a request
+            worker.conversation.close()  # it exited, or wrote without a request
 
     def _answer(self, talk: Conversation, number: int, timeout_s: float, began: float) -> Reply:
         said = talk.read(max(0.0, began + timeout_s - time.monotonic()))
@@ -177,7 +177,7 @@ class PersistentAdapter(_ProgramAdapter):
             return read_reply(said.line, number, exactly=True)
         problem = said.problem
         if said.kind is ErrorKind.TIMEOUT:
-            problem = f"{self._program.argv[0]} gave no answer within {timeout_s:g} s and was ended"
+            problem = f"{self._program.argv[0]} gave no answer within {timeout_s:g} s and was stopped"
         elif said.kind in (ErrorKind.CRASH, ErrorKind.EXIT_CODE):
             problem += " without a reply"
         return Reply(kind=said.kind, error=problem, retryable=said.kind in RETRYABLE, answered=False)

@@ -1,1 +1,1 @@
-"""How foreign programs are started, bounded, kept from secrets and ended."""
+"""Start, limit, isolate and stop programs of skills."""

@@ -1,4 +1,4 @@
-"""Talks to one foreign program over its pipes: within its limits, and whatever it does to them."""
+"""Exchange bytes with a program over its pipes, within limits, whatever the program does."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from skillgate.bench.ports import Limits
     from skillgate.process import Child
 
-_GRACE_S = 0.5  # that pipes of a program that has ended are read: something that it left behind may hold them
+_GRACE_S = 0.5  # for reading after the program exits: its children may hold the pipes open
 _TICK_S = 0.05
 _SHORT_TICK_S = 0.002
 _BLOCK = 65_536
 
 
 class Heard(NamedTuple):
-    """What came over the pipes, and why reading ended before the program did; ``kind`` None where it did not."""
+    """The output of a program. ``kind`` is why reading stopped before the program exited, None if it did not."""
 
     stdout: bytes
     stderr: bytes
@@ -39,7 +39,7 @@ class Heard(NamedTuple):
 
 
 class _Streams:
-    """Moves bytes to and from a program until it has ended, or has to."""
+    """Moves bytes to and from a program until it exits or must be stopped."""
 
     def __init__(self, child: Child, limits: Limits, owned: Owned, stop: threading.Event, *, watch_s: float) -> None:
         assert child.stdin is not None
@@ -50,34 +50,34 @@ class _Streams:
         for stream in (self._stdin, self._stdout, self._stderr):
             os.set_blocking(stream.fileno(), False)
         self._changed = threading.Condition()
-        self._to_write = bytearray()  # what the program has not taken yet
+        self._to_write = bytearray()  # not yet read by the program
         self._errors = bytearray()
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._stdout, selectors.EVENT_READ, self._read_stdout)
         self._selector.register(self._stderr, selectors.EVENT_READ, self._read_stderr)
 
     def _take(self, data: bytes) -> None:
-        """Take what came over stdout, ``b""`` at its end."""
+        """Handle bytes from stdout, ``b""`` at its end."""
         raise NotImplementedError
 
     def _unread(self) -> int:
-        """Return how many bytes of stdout are held."""
+        """Return the number of buffered bytes of stdout."""
         raise NotImplementedError
 
     def _is_stopped(self) -> bool:
         return self._stop.is_set()
 
     def _after_write(self) -> None:
-        """Note that all that was to be written is."""
+        """Called when all input has been written."""
 
     def stderr(self) -> bytes:
-        """Return the end of its standard error."""
+        """Return the end of standard error."""
         with self._changed:
             return bytes(self._errors[-self._limits.stderr_bytes :])
 
     def _move(self, until: float) -> ErrorKind | None:
-        """Move bytes until it ends by itself (None), or has to end; ``until`` is of the monotonic clock."""
-        look = time.monotonic() + self._watch_s  # what ends sooner cannot use much
+        """Move bytes until the program exits (None) or must be stopped; ``until`` is on the monotonic clock."""
+        look = time.monotonic() + self._watch_s  # a program that exits sooner cannot use much
         ended: float | None = None
         writing = False
         while True:
@@ -104,7 +104,7 @@ class _Streams:
                 return ErrorKind.OUTPUT_LIMIT
 
     def _watch_stdin(self, *, writing: bool) -> bool:
-        """Watch for room in its standard input while there is something to write."""
+        """Watch standard input for writing while there is something to write."""
         wanted = bool(self._to_write) and not self._stdin.closed
         if wanted and not writing:
             self._selector.register(self._stdin, selectors.EVENT_WRITE, self._write)
@@ -120,7 +120,7 @@ class _Streams:
             written = os.write(self._stdin.fileno(), piece)
         except BlockingIOError:
             return
-        except OSError:  # it reads no more, which is its own affair
+        except OSError:  # it closed its input, which is allowed
             self._selector.unregister(self._stdin)
             self._stdin.close()
             return
@@ -139,7 +139,7 @@ class _Streams:
                 del self._errors[: -self._limits.stderr_bytes]
 
     def _read(self, stream: IO[bytes]) -> bytes | None:
-        """Read what is there: None where nothing is yet, nothing at its end."""
+        """Read available bytes: None if there are none yet, ``b""`` at the end."""
         try:
             data = os.read(stream.fileno(), _BLOCK)
         except BlockingIOError:
@@ -153,7 +153,7 @@ class _Streams:
     def _close_streams(self) -> None:
         self._selector.close()
         for stream in (self._stdin, self._stdout, self._stderr):
-            with suppress(OSError):  # what was not taken is lost on purpose
+            with suppress(OSError):  # unread input is dropped on purpose
                 stream.close()
 
 
@@ -166,7 +166,7 @@ class _Exchange(_Streams):
             self._stdin.close()
 
     def run(self) -> Heard:
-        """Read until the program has ended, or has to."""
+        """Read until the program exits or must be stopped."""
         try:
             kind = self._move(time.monotonic() + self._limits.timeout_s)
             return Heard(bytes(self._output[: self._limits.stdout_bytes]), self.stderr(), kind)
@@ -184,11 +184,11 @@ class _Exchange(_Streams):
 
 
 def exchange(child: Child, stdin: bytes, limits: Limits, owned: Owned, stop: threading.Event) -> Heard:
-    """Write all of ``stdin``, as far as the program takes it, and read its streams until both end.
+    """Write ``stdin`` as far as the program reads it, and read its output to the end.
 
     Returns:
-        At most ``limits.stdout_bytes`` of stdout and the last ``limits.stderr_bytes`` of stderr. ``kind`` says why the
-        caller has to end the program: its time, its output, ``stop``, or what it uses, looked at a few times a second.
+        Up to ``limits.stdout_bytes`` of stdout and the last ``limits.stderr_bytes`` of stderr. ``kind`` is why the
+        caller must stop the program: time, output, ``stop``, or resources, which are checked a few times a second.
     """
     return _Exchange(child, stdin, limits, owned, stop).run()
 
@@ -196,8 +196,8 @@ def exchange(child: Child, stdin: bytes, limits: Limits, owned: Owned, stop: thr
 class Pipes(_Streams):
     """The conversation with one program; see :class:`skillgate.bench.ports.Conversation`.
 
-    One thread of its own moves the bytes, so that neither side can block the other: a program that does not read, or
-    writes without end, does not hold up a sender.
+    A separate thread moves the bytes, so that a program that does not read, or writes without end, cannot block the
+    sender.
     """
 
     def __init__(
@@ -211,15 +211,15 @@ class Pipes(_Streams):
         made: ExitStack,
         code_of: Callable[[int], int],
     ) -> None:
-        """Take a program that was just started, and its name for messages.
+        """Take over a program that was just started.
 
-        ``made`` gives back what was made for it, once it has ended; ``code_of`` returns the program's own exit code.
+        ``made`` is closed once it has ended; ``code_of`` returns the program's own exit code.
         """
         super().__init__(child, limits, owned, stop, watch_s=0.5)
         self._program, self._made, self._code_of = program, made, code_of
         self._lines: deque[bytes] = deque()
         self._line_bytes = 0  # in `_lines`
-        self._begun = bytearray()  # of a line that has no end yet
+        self._begun = bytearray()  # an unfinished line
         self._end: Said | None = None
         self._closing = False
         self._wake_read, self._wake_write = os.pipe()
@@ -230,7 +230,7 @@ class Pipes(_Streams):
         self._pump.start()
 
     def send(self, line: bytes) -> None:
-        """Hand it a line."""
+        """Send a line."""
         with self._changed:
             self._to_write += line + b"\n"
             self._wake()
@@ -251,12 +251,12 @@ class Pipes(_Streams):
             return Said(line)
 
     def has_spoken(self) -> bool:
-        """Return whether something waits to be read, or its end."""
+        """Return whether there is unread output, or the program has ended."""
         with self._changed:
             return bool(self._lines or self._begun.strip() or self._end is not None)
 
     def close(self) -> None:
-        """End it, and give back what was made for it."""
+        """Stop the program and clean up."""
         with self._changed:
             if self._closing:
                 return
@@ -265,7 +265,7 @@ class Pipes(_Streams):
         self._pump.join()
 
     def _wake(self) -> None:
-        with suppress(OSError):  # it is full, and so wakes anyway; or it is closed, and there is nothing left to wake
+        with suppress(OSError):  # full, so it wakes anyway; or closed, and there is nothing to wake
             os.write(self._wake_write, b"\0")
 
     def _clear_wakes(self) -> None:
@@ -273,7 +273,7 @@ class Pipes(_Streams):
             os.read(self._wake_read, _BLOCK)
 
     def _run(self) -> None:
-        """Move bytes until the program has ended or is to; then clear up."""
+        """Move bytes until the program exits or must be stopped; then clean up."""
         kind: ErrorKind | None = ErrorKind.STOPPED
         try:
             kind = self._move(math.inf)
@@ -285,7 +285,7 @@ class Pipes(_Streams):
             self._close_streams()
             os.close(self._wake_read)
             self._made.close()
-            with self._changed:  # nothing wakes it any more
+            with self._changed:  # no more wake-ups
                 os.close(self._wake_write)
                 self._wake_write = -1
 
@@ -297,7 +297,7 @@ class Pipes(_Streams):
 
     def _take(self, data: bytes) -> None:
         with self._changed:
-            head, *rest = (data or b"\n").split(b"\n")  # its last line may have no end
+            head, *rest = (data or b"\n").split(b"\n")  # the last line may be unfinished
             self._begun += head
             for piece in rest:
                 line = bytes(self._begun)
@@ -313,9 +313,9 @@ class Pipes(_Streams):
         if kind is not None:
             words = ENDED_BECAUSE[kind].format(limits=self._limits)
         elif code < 0:
-            kind, words = ErrorKind.CRASH, f"was ended by signal {-code}"
+            kind, words = ErrorKind.CRASH, f"was killed by signal {-code}"
         else:
-            kind, words = ErrorKind.EXIT_CODE, f"ended with exit code {code}"
+            kind, words = ErrorKind.EXIT_CODE, f"exited with code {code}"
         with self._changed:
             self._end = Said(b"", kind, f"{self._program} {words}")
             self._changed.notify_all()

@@ -1,6 +1,6 @@
-"""Processes of foreign programs: their users, the kernel's limits for them, what belongs to a call, and how it ends.
+"""Processes of programs: their users, limits, children and leftovers, and how to stop them.
 
-Also the files that they leave behind. As Linux shows them in ``/proc``; elsewhere only the program itself is known.
+Processes are read from ``/proc`` on Linux; elsewhere only the program itself is known.
 """
 # ruff: noqa: PTH108, PTH110, PTH112, PTH116, PTH120, PTH123, PTH208
 
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
     from skillgate.process import Child
 
 FIRST_USER = 61_184
-"""The first of the numbers that systemd keeps for users made on the fly (61184–65519): no account has one of them."""
+"""The first uid that systemd reserves for dynamic users (61184–65519); no account has one of them."""
 ENDED_BECAUSE = {
-    ErrorKind.TIMEOUT: "gave no answer within {limits.timeout_s:g} s and was ended",
-    ErrorKind.OUTPUT_LIMIT: "wrote more than {limits.stdout_bytes:,} bytes and was ended",
-    ErrorKind.MEMORY_LIMIT: "used more than {limits.memory_bytes:,} bytes of memory and was ended",
-    ErrorKind.PROCESS_LIMIT: "had more than {limits.processes} processes at once and was ended",
-    ErrorKind.DISK_LIMIT: "wrote more than {limits.disk_bytes:,} bytes of files, or too many to count, and was ended",
-    ErrorKind.STOPPED: "was ended with the run",
+    ErrorKind.TIMEOUT: "gave no answer within {limits.timeout_s:g} s and was stopped",
+    ErrorKind.OUTPUT_LIMIT: "wrote more than {limits.stdout_bytes:,} bytes and was stopped",
+    ErrorKind.MEMORY_LIMIT: "used more than {limits.memory_bytes:,} bytes of memory and was stopped",
+    ErrorKind.PROCESS_LIMIT: "had more than {limits.processes} processes at once and was stopped",
+    ErrorKind.DISK_LIMIT: "wrote more than {limits.disk_bytes:,} bytes of files, or too many to count, and was stopped",
+    ErrorKind.STOPPED: "was stopped with the run",
 }
-"""What follows the program's name in a message, by kind; a format that takes ``limits``."""
-SHARED = ("/tmp", "/var/tmp", "/dev/shm", "/run/lock", "/dev/mqueue")  # noqa: S108 - where every user may write
+"""Message by kind, to follow the program's name; a format string with ``limits``."""
+SHARED = ("/tmp", "/var/tmp", "/dev/shm", "/run/lock", "/dev/mqueue")  # noqa: S108 - writable for every user
 ENDLESS = 2**63
 _MOST_COUNTED = 100_000
 _DEEPEST = 100
@@ -47,58 +47,58 @@ _DISK_BLOCK = 512  # st_blocks counts in these
 _BLOCKS = 16
 _BLOCK = 256  # as many calls as can run at once
 _PROC = "/proc"
-_TERM_S = 0.3  # between the request to end and the end
-_END_S = 10.0  # more than a fork bomb of as many processes as the limits let it have takes
+_TERM_S = 0.3  # between SIGTERM and SIGKILL
+_END_S = 10.0  # longer than stopping a fork bomb within the process limit takes
 _PAUSE_S = 0.001
-_TICK_S = 0.02  # starts of processes are in hundredths of a second
+_TICK_S = 0.02  # process start times are in hundredths of a second
 _TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 _SHELL = "/bin/sh"
-_FILE_BYTES = 1024 * 1024 * 1024  # the largest file that a program may write
+_FILE_BYTES = 1024 * 1024 * 1024  # maximum size of a file that a program writes
 _OPEN_FILES = 1024
-_THREADS = 1024  # of one user at once, its processes counted too: the kernel has no limit for processes alone
+_THREADS = 1024  # per user, processes included: the kernel has no limit for processes only
 _SCRIPT = (
     "{{ ulimit -c 0; ulimit -f {blocks}; ulimit -n {files}; ulimit -u {threads} || ulimit -p {threads};"
-    # Where memory runs out, the kernel ends it before anything else.
+    # If memory runs out, the kernel kills it first.
     ' echo 1000 >/proc/self/oom_score_adj; }} 2>/dev/null; exec "$@"'
 )
 
 
 class Slot(NamedTuple):
-    """The place of one call among those that run at once."""
+    """The slot of one of the concurrent calls."""
 
     number: int
-    user: int | None  # that it runs as; None for the caller's own
+    user: int | None  # uid of the call; None for the caller's
 
 
 class Owned(NamedTuple):
-    """What belongs to a call that runs."""
+    """What belongs to a running call."""
 
-    user: int | None  # that nothing else runs as; None for this process's own
-    owns: Callable[[float], bool] | None  # as of family
-    home: str  # an absolute directory, whose parent is the call's own too
+    user: int | None  # uid that only this call has; None for this process's
+    owns: Callable[[float], bool] | None  # see family
+    home: str  # absolute directory; its parent belongs to the call too
 
 
 class Slots:
-    """Gives each call a slot while it runs; as root each has a user that nothing else runs as. Thread-safe."""
+    """Gives each running call a slot; as root, each slot has its own unused user. Thread-safe."""
 
     def __init__(self, *, switch: bool = True) -> None:
-        """Make ready; without ``switch`` calls run as the caller's user, as they do for all but root."""
+        """Prepare; without ``switch``, or if not root, calls run as the caller's user."""
         is_root = hasattr(os, "geteuid") and os.geteuid() == 0
         self._block, self._claim = _claim_block() if is_root and switch else (None, None)
-        self.switches = self._block is not None  # whether calls run as users of their own
+        self.switches = self._block is not None  # whether calls run as their own users
         self._free: list[int] = []
         self._tired: deque[int] = deque()
         self._tiring: set[int] = set()
         self._made = 0
         self._adopts = adopts_orphans()
         self._first_start: float | None = None
-        self._running: dict[int, float] = {}  # when each call was started
+        self._running: dict[int, float] = {}  # start of each call
         self._lock = threading.Lock()
 
     @contextmanager
     def taken(self) -> Iterator[Slot]:
-        """Take a slot for as long as the context lasts."""
+        """Hold a slot for the context."""
         with self._lock:
             if self._free:
                 number = self._free.pop()
@@ -118,19 +118,19 @@ class Slots:
                 self._tiring.discard(number)
 
     def tire(self, slot: Slot) -> None:
-        """Note that what ran in a slot was ended by force: others are taken first, while any is left.
+        """Note that the program in a slot was killed, so that other slots are used first.
 
-        What such a program started may not be quite gone yet, and counts among the processes that its user may have.
+        Its children may not be gone yet, and would count towards the process limit of the slot's user.
         """
         with self._lock:
             self._tiring.add(slot.number)
 
     @contextmanager
     def running(self, slot: Slot) -> Iterator[Callable[[float], bool] | None]:
-        """Count a call as running; give what recognizes its orphans by their start, None where none are inherited.
+        """Mark a call as running; yield a test for its orphans by start time, None if orphans are not inherited.
 
-        Nothing says who started an orphan. It is of a call that ran when it was started, so it goes with the last of
-        these.
+        The system does not record who started an orphan. It belongs to a call that ran at its start, so it is stopped
+        with the last of these calls.
         """
         if not self._adopts:
             yield None
@@ -148,28 +148,28 @@ class Slots:
     def _owns(self, number: int, started: float) -> bool:
         with self._lock:
             if self._first_start is None or started < self._first_start - _TICK_S:
-                return False  # it is none of ours
+                return False  # not ours
             return all(began > started + _TICK_S for other, began in self._running.items() if other != number)
 
     def users(self) -> range:
-        """Return the numbers of the users that calls have run as."""
+        """Return the uids that calls have used."""
         first = FIRST_USER + (self._block or 0) * _BLOCK
         return range(first, first + (self._made if self.switches else 0))
 
     def close(self) -> None:
-        """Release the numbers."""
+        """Release the uids."""
         if self._claim is not None:
             self._claim.close()
 
 
 def _claim_block() -> tuple[int | None, socket.socket | None]:
-    """Claim a block of numbers that no other run has, for as long as the socket is open; Linux alone can.
+    """Claim a block of uids that no other run uses, while the socket is open; Linux only.
 
-    The claim is known within a network namespace. So each container begins at another block, and a block whose users
-    run something already is left to them.
+    The claim is visible within a network namespace only. So each container starts at another block, and blocks whose
+    users have processes are skipped.
 
     Raises:
-        IncompleteError: every block is taken.
+        IncompleteError: Every block is taken.
     """
     try:
         first = os.stat("/proc/self/ns/net").st_ino
@@ -183,43 +183,43 @@ def _claim_block() -> tuple[int | None, socket.socket | None]:
             continue
         claim = socket.socket(socket.AF_UNIX)
         try:
-            claim.bind(f"\0skillgate-users-{block}")  # a name without a file, which goes with the process
+            claim.bind(f"\0skillgate-users-{block}")  # an abstract socket, which ends with the process
         except OSError:
             claim.close()
         else:
             return block, claim
-    # On Linux never as root for want of another user: somebody may have taken the names on purpose.
+    # On Linux, never fall back to root: an attacker may hold the names on purpose.
     if os.path.isdir("/proc/self/ns"):
         raise IncompleteError(
-            "no users are left that programs could run as: other evaluations, or something that holds their names, have"
-            f" all {_BLOCKS} blocks of them; wait for these to end"
+            "no user ids are left to run programs as: other evaluations, or a program that holds their names, use"
+            f" all {_BLOCKS} blocks; wait for them to end"
         )
     return None, None
 
 
 def _busy_users() -> set[int]:
-    """Return those of the users of all blocks that something runs as, as far as that can be seen."""
+    """Return the uids of all blocks that have processes, as far as visible."""
     users: set[int] = set()
     with suppress(OSError):
         for pid in _pids():
             with suppress(OSError):
                 user = os.stat(f"{_PROC}/{pid}").st_uid
                 if user not in users and FIRST_USER <= user < FIRST_USER + _BLOCKS * _BLOCK:
-                    process = _read_process(pid, thorough=False)  # an init may be slow to take note of an end
+                    process = _read_process(pid, thorough=False)  # init may be slow to reap it
                     users |= {user} if process is not None and not process.ended else set()
     return users
 
 
 def bounded(argv: Sequence[str], *, alone: bool) -> tuple[str, ...]:
-    """Return the command that runs another one within the kernel's limits; on Linux alone it is another one.
+    """Return the command wrapped so that it runs within kernel limits; unchanged except on Linux.
 
-    A shell sets them for itself and then becomes the program. That takes a millisecond, leaves no moment in which they
-    do not hold, and needs no right, as setting them from outside does. No word of the command is read by the shell.
+    A shell sets the limits for itself and then becomes the program. That takes a millisecond, leaves no moment without
+    limits, and needs no privilege, unlike setting them from outside. The shell does not interpret the command's words.
 
     Args:
-        argv: an absolute program and its arguments.
-        alone: whether nothing else runs as its user. Where not, it may have as many threads more than the whole system
-            has now.
+        argv: The absolute path of a program, and its arguments.
+        alone: Whether nothing else runs as its user. If not, the thread limit is added to the number of threads that
+            the whole system has now.
     """
     if sys.platform != "linux" or not os.path.exists(_SHELL):
         return tuple(argv)
@@ -227,13 +227,13 @@ def bounded(argv: Sequence[str], *, alone: bool) -> tuple[str, ...]:
     if not alone:
         with open("/proc/loadavg", encoding="ascii") as file:
             threads += int(file.read().split()[3].partition("/")[2])
-    # POSIX counts files in blocks of 512 bytes. What a limit already forbids stays forbidden.
+    # POSIX counts file sizes in blocks of 512 bytes. Stricter existing limits stay.
     script = _SCRIPT.format(blocks=_FILE_BYTES // 512, files=_OPEN_FILES, threads=threads)
     return (_SHELL, "-c", script, "sh", *argv)
 
 
 def exceeded(leader: int, owned: Owned, limits: Limits) -> ErrorKind | None:
-    """Return which limit a program and all that it started exceed together; None for none."""
+    """Return which limit a program and its descendants exceed together; None for none."""
     members = family(leader, owned.user, owned.owns)
     if limits.processes is not None and len(members) > limits.processes:
         return ErrorKind.PROCESS_LIMIT
@@ -245,15 +245,15 @@ def exceeded(leader: int, owned: Owned, limits: Limits) -> ErrorKind | None:
 
 
 def request_end(child: Child) -> None:
-    """Send a program's group the signal to end, and give it a moment to do so."""
+    """Send SIGTERM to a program's group, and wait a moment."""
     with suppress(OSError):
         os.killpg(child.pid, signal.SIGTERM)
     ends_within(child, _TERM_S)
 
 
 def end_all(child: Child, owned: Owned) -> None:
-    """End a program, where it still runs, and all that it left behind."""
-    child.poll()  # it is not to be counted where it has ended
+    """Kill a program and everything it left behind."""
+    child.poll()  # reap it first, so that it is not counted
     is_hidden = _has_any(owned.user) if owned.user is not None else owned.owns is not None and _may_inherit()
     if child.poll() is None or is_hidden or _has_group(child.pid):
         _kill(child.pid, owned)
@@ -261,7 +261,7 @@ def end_all(child: Child, owned: Owned) -> None:
 
 
 def _has_group(leader: int) -> bool:
-    """Whether a program that has ended left something of its group behind."""
+    """Whether processes of a program's group still exist."""
     try:
         os.killpg(leader, 0)
     except OSError:
@@ -270,11 +270,11 @@ def _has_group(leader: int) -> bool:
 
 
 def _kill(leader: int, owned: Owned) -> None:
-    """Kill a program's group, and everything that is still found of it."""
+    """Kill a program's group and all processes found of it."""
     with suppress(OSError):
         os.killpg(leader, signal.SIGKILL)
     until = time.monotonic() + _END_S
-    while time.monotonic() < until:  # what starts others while it is looked for is found in the next round
+    while time.monotonic() < until:  # new children are found in the next round
         members = family(leader, owned.user, owned.owns)
         if not members:
             return
@@ -285,7 +285,7 @@ def _kill(leader: int, owned: Owned) -> None:
 
 
 def _has_any(user: int) -> bool:
-    """Whether any process runs as a user, one that only is to be waited for included."""
+    """Whether any process, even a zombie, runs as a user."""
     try:
         os.getpriority(os.PRIO_USER, user)
     except ProcessLookupError:
@@ -294,7 +294,7 @@ def _has_any(user: int) -> bool:
 
 
 def _may_inherit() -> bool:
-    """Whether this process may have inherited anything; True where that is not known."""
+    """Whether this process may have inherited processes; True if unknown."""
     pids: set[int] = set()
     is_known = False
     with suppress(OSError), children() as known:
@@ -307,13 +307,13 @@ def _may_inherit() -> bool:
 
 
 def family(leader: int, user: int | None, owns: Callable[[float], bool] | None = None) -> dict[int, int]:
-    """Return the processes of a session, what these have started, and all of a user, with resident memory in bytes.
+    """Return the processes of a session, their descendants and all of a user, with resident memory in bytes.
 
     Args:
-        leader: the process that leads the session; processes that left it are found while what started them lives.
-        user: a user that nothing else runs as; None for none.
-        owns: where this process inherits what programs leave behind: whether a process that was inherited is this
-            program's, by when it was started (seconds since the machine was).
+        leader: Leader of the session; processes that left it are found while their parent lives.
+        user: A uid that only this program has; None for none.
+        owns: If this process inherits orphans: whether an orphan belongs to this program, by its start in seconds
+            since boot.
     """
     if not os.path.isdir(_PROC):
         return {}
@@ -344,12 +344,12 @@ class _Process(NamedTuple):
 
 
 def _now() -> float:
-    """Return seconds since the machine started: the clock that starts of processes are measured on."""
+    """Return seconds since boot, the clock of process start times."""
     return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else 0.0
 
 
 def _inherited(table: dict[int, _Process], known: frozenset[int]) -> list[tuple[int, _Process]]:
-    """Return what this process inherited; what of it has ended is waited for, so that its number is free again."""
+    """Return the inherited processes, and reap those that have ended."""
     own, session = os.getpid(), os.getsid(0)
     rows = [(p, row) for p, row in table.items() if row.parent == own and row.session != session and p not in known]
     for pid, row in rows:
@@ -368,19 +368,19 @@ def _read_processes(*, thorough: bool) -> dict[int, _Process]:
 
 
 def _read_process(pid: int, *, thorough: bool) -> _Process | None:
-    """Read one process; None where it has gone. Its user is certain where it is read thoroughly."""
-    # All processes are read several times a second for each call: psutil takes three to six times as long for that.
+    """Read one process; None if it is gone. Its user is reliable if ``thorough``."""
+    # Called for all processes several times a second per call; psutil takes three to six times as long.
     try:
         with open(f"{_PROC}/{pid}/stat", "rb") as file:
             data = file.read()
             user = os.fstat(file.fileno()).st_uid
-        if thorough and user == 0:  # so a process is shown that closed itself to others
+        if thorough and user == 0:  # shown for a process that is not dumpable
             with open(f"{_PROC}/{pid}/status", "rb") as file:
                 lines = file.read().split(b"\n")
             user = next((int(line.split()[1]) for line in lines if line.startswith(b"Uid:")), 0)
     except OSError:
         return None
-    fields = data[data.rfind(b")") + 2 :].split()  # a name may hold blanks and brackets
+    fields = data[data.rfind(b")") + 2 :].split()  # a name may contain spaces and brackets
     if len(fields) < 22:
         return None
     parent, session, started, pages = (int(fields[index]) for index in (1, 3, 19, 21))
@@ -388,10 +388,9 @@ def _read_process(pid: int, *, thorough: bool) -> _Process | None:
 
 
 def disk_usage(folder: str) -> int:
-    """Return the bytes on disk of all below a directory; ``ENDLESS`` for what cannot be counted in time.
+    """Return the bytes on disk below a directory; ``ENDLESS`` above 100,000 files or 100 nested directories.
 
-    That is more than 100,000 files, or more than 100 directories in one another. Files that were deleted and are still
-    open are not seen.
+    Deleted files that are still open are not counted.
     """
     total = files = 0
     waiting = [(folder, 0)]
@@ -412,24 +411,24 @@ def disk_usage(folder: str) -> int:
 
 
 def remove(folder: str) -> None:
-    """Remove a directory, whatever was done to it: closed or endlessly nested directories included."""
+    """Remove a directory, even with inaccessible or deeply nested directories."""
     with suppress(RecursionError):
         shutil.rmtree(folder, ignore_errors=True)
     if not os.path.lexists(folder):
         return
-    with suppress(IncompleteError):  # tools without Python's bounds
+    with suppress(IncompleteError):  # tools without Python's recursion limit
         run(["chmod", "-R", "u+rwX", "--", folder])
     with suppress(IncompleteError):
         run(["rm", "-rf", "--", folder])
 
 
 def remove_of(user: int, since_ns: int = 0) -> None:
-    """Remove what a user that nothing else runs as left where everybody may write.
+    """Remove a call user's files from world-writable directories.
 
     Args:
-        user: the user's number.
-        since_ns: nanoseconds since the epoch: a place that was not changed since then is not looked through. Only its
-            owner, the system, can make such a place look older.
+        user: A uid that nothing else uses.
+        since_ns: Skip directories not modified since then, in nanoseconds since the epoch. Only their owner, the
+            system, could make them look older.
     """
     for place in SHARED:
         with suppress(OSError):

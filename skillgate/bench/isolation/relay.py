@@ -1,7 +1,7 @@
-"""Carries connections into a sandbox without a network: from a loopback port there to a server's port here.
+"""Forward connections out of a sandbox without a network: from a loopback port inside to a server's port outside.
 
-Outside, :class:`Bridges` listens on a file for each port. Inside, this file is run as a program by any Python, without
-the package around it: it listens on the port, hands every connection to the file, and starts the skill's program.
+Outside, :class:`Bridges` listens on a socket file for each port. Inside, any Python runs this file as a program,
+without the package: it listens on the port, forwards connections to the file, and starts the skill's program.
 """
 # ruff: noqa: PTH101, PTH118
 
@@ -23,10 +23,10 @@ _BLOCK = 65_536
 
 
 class Bridges:
-    """The outer ends, one for each port."""
+    """The outer ends of the relay, one per port."""
 
     def __init__(self, ports: tuple[int, ...], folder: str) -> None:
-        """Listen for connections of all who can reach ``folder``."""
+        """Listen for connections from everyone who can reach ``folder``."""
         self._listeners: list[socket.socket] = []
         self.files: dict[int, str] = {}
         for port in ports:
@@ -34,15 +34,15 @@ class Bridges:
             listener = socket.socket(socket.AF_UNIX)
             self._listeners.append(listener)
             listener.bind(path)
-            os.chmod(path, 0o666)  # noqa: S103 - calls may have users of their own
+            os.chmod(path, 0o666)  # noqa: S103 - calls may have their own users
             _serve(listener, _to_port(port))
             self.files[port] = path
 
     def close(self) -> None:
-        """Listen no more; open connections end with their programs."""
+        """Stop listening; open connections end with their programs."""
         for listener in self._listeners:
             with suppress(OSError):
-                listener.shutdown(socket.SHUT_RDWR)  # wakes what waits for a connection
+                listener.shutdown(socket.SHUT_RDWR)  # wakes accept()
             listener.close()
 
 
@@ -60,7 +60,7 @@ def _to_file(path: str) -> Callable[[], socket.socket]:
 
 
 def _serve(listener: socket.socket, connect: Callable[[], socket.socket]) -> None:
-    """Take connections in a thread of its own."""
+    """Accept connections in a separate thread."""
     listener.listen(64)
 
     def accept() -> None:
@@ -78,7 +78,7 @@ def _join(near: socket.socket, connect: Callable[[], socket.socket]) -> None:
     with near:
         try:
             far = connect()
-        except OSError:  # nothing listens there: the connection ends, as it would without a relay
+        except OSError:  # nothing listens: close the connection, as without a relay
             return
         with far:
             back = _start(lambda: _carry(far, near))
@@ -101,17 +101,17 @@ def _start(work: Callable[[], None]) -> threading.Thread:
 
 
 def _inside(files: Mapping[int, str], argv: list[str]) -> int:
-    """Listen on the ports, run the program, and return its exit code, 128 and the number for a signal."""
+    """Listen on the ports, run the program, and return its exit code; 128 plus the number for a signal."""
     listeners = {port: socket.create_server((_HOST, port)) for port in files}
-    child = os.fork()  # before any thread is there
+    child = os.fork()  # before any thread is started
     if child == 0:
         try:
-            os.execv(argv[0], argv)  # noqa: S606 - what the caller located
+            os.execv(argv[0], argv)  # noqa: S606 - located by the caller
         except OSError as error:
             sys.stderr.write(f"{argv[0]} could not be started: {error.strerror}\n")
         os._exit(127)
     void = os.open(os.devnull, os.O_RDWR)
-    for stream in range(3):  # they are the program's, and end with it
+    for stream in range(3):  # they belong to the program, and end with it
         os.dup2(void, stream)
     for port, listener in listeners.items():
         _serve(listener, _to_file(files[port]))

@@ -1,4 +1,4 @@
-"""What a program sees: no expected answers, copies of skills; a sandbox of bubblewrap, or mounts as root on Linux."""
+"""Hide expected answers from programs, copy skills, and isolate programs with bubblewrap or, as root, with mounts."""
 # ruff: noqa: PTH101, PTH102, PTH103, PTH110, PTH111, PTH112, PTH113, PTH114, PTH115, PTH116, PTH117, PTH118, PTH119, PTH120, PTH123
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 FOLDERS = ("tests", "evals")
-"""The directories of a skill that hold what is expected of it."""
+"""The directories of a skill with expected answers."""
 _ENDINGS = (".eval.json",)
 _NAMES = ("benchmark.json", "evals.json")
 _REPORTS, _REPORT_ENDINGS = "eval-result", (".json", ".md", ".html", ".csv", ".xml", ".txt")
@@ -33,7 +33,7 @@ _BASE = (
     *("--proc", "/proc", "--dev", "/dev"),
 )
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store")
-# Of /etc what programs need to start; no account but names, no key, no address of the network.
+# Files of /etc that programs need to start: account names, but no keys and no network addresses.
 _ETC = (
     *("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "nsswitch.conf", "mime.types"),
     *("passwd", "group", "hosts", "ssl/certs", "ssl/openssl.cnf", "pki/tls/certs", "pki/ca-trust", "locale.conf"),
@@ -41,7 +41,7 @@ _ETC = (
 _EMPTY = ("--tmpfs",)
 _PARTS = ("bin", "lib", "lib64", "libexec", "share/gems", "pyvenv.cfg")
 _LOOPBACK = ("127.0.0.1", "localhost")
-# Of <sched.h> and <sys/mount.h>.
+# From <sched.h> and <sys/mount.h>.
 _NEW_MOUNTS, _NEW_IPC = 0x00020000, 0x08000000
 _BIND, _RECURSIVE, _PRIVATE = 4096, 16384, 1 << 18
 _INTERPRETERS = ("python3", "python", "node", "deno", "bun", "ruby", "perl", "java", "sh", "bash")
@@ -51,18 +51,18 @@ T = TypeVar("T")
 
 
 class Answers(NamedTuple):
-    """What holds expected answers: absolute paths without links; what is not there yet may be when a call begins."""
+    """Files and directories with expected answers: absolute real paths, which may not exist yet."""
 
     folders: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
 
     def within(self, folder: str) -> Answers:
-        """Return those that are below a directory."""
+        """Return those below a directory."""
         real = os.path.realpath(folder)
         return Answers(*(tuple(one for one in part if is_within(one, real) and one != real) for part in self))
 
     def are_open(self) -> bool:
-        """Return whether a user who may only do what all users may can read one of them."""
+        """Return whether any of them is readable for all users."""
         return any(map(_is_open, (*self.files, *(one for folder in self.folders for one in _files_below(folder)))))
 
 
@@ -75,11 +75,11 @@ def answers_of(
     """Return what programs of some skills may not see.
 
     Args:
-        roots: the skills' directories.
-        files: of the run: benchmarks, the store, custom scorers.
-        folders: of the run: reports, recordings.
-        needed: files that the skills' commands name; a directory that holds one stays, but for the files in it that
-            are known to hold answers.
+        roots: Directories of the skills.
+        files: Files of the run: benchmarks, the store, custom scorers.
+        folders: Directories of the run: reports, recordings.
+        needed: Files named in the skills' commands. A directory that contains one stays visible, except for the files
+            in it that are known to contain answers.
     """
     places = [os.path.realpath(root) for root in roots]
     visible = [*places, *map(os.path.realpath, needed)]
@@ -102,7 +102,7 @@ def answers_of(
 
 
 def _own_folders(place: str) -> Iterator[str]:
-    """Yield the directories of a skill that hold answers; none through a link that leads out of it."""
+    """Yield the directories of a skill with answers; no links that lead out of it."""
     for name in FOLDERS:
         real = os.path.realpath(os.path.join(place, name))
         if os.path.isdir(real) and real != place and is_within(real, place):
@@ -110,7 +110,7 @@ def _own_folders(place: str) -> Iterator[str]:
 
 
 def _known(folder: str) -> Iterator[str]:
-    """Yield the files below a directory that are known by their names to hold answers."""
+    """Yield the files below a directory whose names show that they contain answers."""
     for file in _files_below(folder):
         name = os.path.basename(file)
         is_report = name.startswith(_REPORTS) and name.endswith(_REPORT_ENDINGS)
@@ -132,7 +132,7 @@ def _files_below(folder: str) -> Iterator[str]:
 
 
 def _history(start: str, visible: Iterable[str]) -> Iterator[str]:
-    """Yield the directory of the repository that a directory is in: its history holds the answers too."""
+    """Yield the .git directory of the enclosing repository: its history contains the answers too."""
     for _ in range(_MOST_ABOVE):
         own = os.path.join(start, ".git")
         if os.path.lexists(own):
@@ -146,7 +146,7 @@ def _history(start: str, visible: Iterable[str]) -> Iterator[str]:
 
 
 def _linked(file: str) -> str:
-    """Return the repository's directory that a linked working tree's ``.git`` file leads to."""
+    """Return the repository directory that a worktree's ``.git`` file points to."""
     with suppress(OSError, ValueError), open(file, encoding="utf-8") as text:
         word, _, path = text.read(4096).strip().partition(": ")
         if word == "gitdir" and "\n" not in path:
@@ -165,10 +165,10 @@ def _is_open(file: str) -> bool:
 
 
 def copy_for_all(root: str, place: str, hidden: Collection[str] = ()) -> None:
-    """Copy a skill's directory to ``place`` so that every user can read and run it; for ``hidden`` see :func:`copy_of`.
+    """Copy a skill's directory to ``place``, readable and executable for every user; see :func:`copy_of`.
 
     Raises:
-        IncompleteError: it cannot be copied.
+        IncompleteError: It cannot be copied.
     """
     try:
         copy_of(root, place, hidden)
@@ -176,15 +176,15 @@ def copy_for_all(root: str, place: str, hidden: Collection[str] = ()) -> None:
             if not os.path.islink(path):
                 os.chmod(path, 0o755 if os.stat(path).st_mode & 0o100 else 0o644)
     except (OSError, shutil.Error) as error:
-        reason = getattr(error, "strerror", None) or "a file of it is in the way"
+        reason = getattr(error, "strerror", None) or "a file conflicts with the copy"
         raise IncompleteError(f"{root} cannot be copied for the user it runs as: {reason}") from error
 
 
 def copy_of(root: str, place: str, hidden: Collection[str] = ()) -> None:
-    """Copy a skill's directory, without its repository's own and the real paths in ``hidden``; links stay links.
+    """Copy a skill's directory without .git and the real paths in ``hidden``; links stay links.
 
     Raises:
-        OSError, shutil.Error: it cannot be copied.
+        OSError, shutil.Error: It cannot be copied.
     """
 
     def left_out(folder: str, names: list[str]) -> set[str]:
@@ -195,20 +195,20 @@ def copy_of(root: str, place: str, hidden: Collection[str] = ()) -> None:
 
 
 def paths_below(place: str) -> Iterator[str]:
-    """Yield the paths of a directory and of all below it."""
+    """Yield a directory and all paths below it."""
     for folder, _, names in os.walk(place):
         yield folder
         yield from (os.path.join(folder, name) for name in names)
 
 
 class Sandbox:
-    """Puts bubblewrap before a program and its arguments."""
+    """Wraps commands in bubblewrap."""
 
     def __init__(self, *, path: str, user: int | None) -> None:
-        """Find bubblewrap in ``path`` (as ``PATH``), for calls that run as ``user``, and what the sandbox shows.
+        """Find bubblewrap in ``path`` (as ``PATH``) for calls that run as ``user``, and what the sandbox shows.
 
         Raises:
-            IncompleteError: it is not installed.
+            IncompleteError: It is not installed.
         """
         self._path, self._user = path, user
         self._relay: tuple[str, ...] = ()
@@ -219,16 +219,16 @@ class Sandbox:
 
     @property
     def visible(self) -> tuple[str, ...]:
-        """The files and directories of this machine that are seen inside, in addition to those of a call."""
+        """The host's files and directories that are visible inside, in addition to those of a call."""
         return tuple(self._shown[2::3])
 
     def reach(self, served: Mapping[str, str], folder: str) -> None:
-        """Let programs reach the ports of URLs with a loopback host, and nothing else here.
+        """Let programs reach the loopback ports of the URLs in ``served``, and nothing else here.
 
-        A relay outside listens for each port, with its file in ``folder``; programs start the ones inside.
+        An outer relay listens per port, with its socket in ``folder``; each call starts an inner relay.
 
         Raises:
-            UsageError: there is no Python that calls can run.
+            UsageError: There is no Python that calls can run.
         """
         ports = _loopback_ports(served)
         if not ports:
@@ -236,17 +236,17 @@ class Sandbox:
         try:
             python = located("python3", cwd="/", env={"PATH": self._path}, user=self._user)
         except IncompleteError as error:
-            raise UsageError(f"--sandbox bwrap: the benchmark's server is reached with Python, and {error}") from error
+            raise UsageError(f"--sandbox bwrap: reaching the benchmark's server needs Python: {error}") from error
         program = os.path.join(folder, "relay.py")
-        shutil.copyfile(relay.__file__, program)  # where the package lies may be closed to calls
-        os.chmod(program, 0o644)  # likewise
+        shutil.copyfile(relay.__file__, program)  # calls may have no access to the installed package
+        os.chmod(program, 0o644)
         self._bridges = Bridges(ports, folder)
         rows = ",".join(f"{port}={file}" for port, file in self._bridges.files.items())
         self._relay = (python, "-I", "-S", program, rows)
         self._relay_files = (program, *self._bridges.files.values())
 
     def close(self) -> None:
-        """End the relays."""
+        """Close the relays."""
         if self._bridges is not None:
             self._bridges.close()
 
@@ -262,17 +262,18 @@ class Sandbox:
         files: Iterable[str] = (),
         hidden: Answers = NOTHING,
     ) -> Iterator[tuple[tuple[str, ...], tuple[int, ...]]]:
-        """Yield the command that runs a program in the sandbox, and the open files that it inherits, for the context.
+        """Yield the wrapped command and the file descriptors that it inherits, for the context.
 
         Args:
-            argv: the program, absolute, and its arguments.
-            place: the directory to run in, read-only unless ``writable``.
-            home: the call's own directory; its siblings are ``tmp``, shown as ``/tmp``, and ``empty``, shown as files.
-            env: the program's variables. They are set inside, so that one for the loader does not work outside; and
-                through a file without a name, so that no list of processes shows them.
-            writable: whether ``place`` is the call's own copy.
-            files: absolute paths to show too, read-only.
-            hidden: what is empty wherever it would be seen.
+            argv: The absolute program and its arguments.
+            place: Working directory, read-only unless ``writable``.
+            home: The call's own directory. Its siblings are ``tmp``, mounted as ``/tmp``, and ``empty``, mounted over
+                hidden files.
+            env: Variables of the program. They are set inside, so that loader variables do not affect bubblewrap, and
+                passed in an unnamed file, so that no process list shows them.
+            writable: Whether ``place`` is the call's own copy.
+            files: More absolute paths to mount read-only.
+            hidden: Paths to show as empty.
         """
         around = os.path.dirname(home)
         words = [*_BASE, "--bind", os.path.join(around, "tmp"), "/tmp"]  # noqa: S108
@@ -293,7 +294,7 @@ class Sandbox:
             os.close(descriptor)
 
     def _emptied(self, hidden: Answers, place: str, empty: str) -> Iterator[str]:
-        """Yield the words that empty what is hidden, under each of the paths by which it would be seen."""
+        """Yield the arguments that hide paths, under every path where they would be visible."""
         bound = (
             shown for option, shown in zip(self._shown[::3], self._shown[2::3], strict=True) if option == "--ro-bind"
         )
@@ -321,7 +322,7 @@ def _system() -> Iterator[str]:
 
 
 def _interpreters(path: str, *, everybody: bool) -> Iterator[str]:
-    """Show interpreters outside of the system's directories where ``PATH`` names them: programs and libraries alone."""
+    """Show interpreters on ``PATH`` outside the system directories: only their programs and libraries."""
     shown: set[str] = set()
     for part in _parts_of(path):
         if part in shown or not os.path.exists(part) or _is_system(part):
@@ -341,7 +342,7 @@ def _parts_of(path: str) -> Iterator[str]:
         ):
             continue
         yield folder
-        if os.path.basename(folder) == "shims":  # they are scripts that look for the versions next to them
+        if os.path.basename(folder) == "shims":  # scripts that look for versions next to them
             yield os.path.dirname(folder)
         yield from _installation(folder)
         for name in _INTERPRETERS:
@@ -353,7 +354,7 @@ def _parts_of(path: str) -> Iterator[str]:
 
 
 def _installation(folder: str) -> Iterator[str]:
-    """Yield what belongs to a directory of programs: not all its siblings, which may be somebody's home."""
+    """Yield what belongs to a directory of programs, but not all siblings, which may be a home directory."""
     if os.path.basename(folder) in ("bin", "sbin"):
         yield from (os.path.join(os.path.dirname(folder), part) for part in _PARTS)
 
@@ -363,15 +364,15 @@ def _is_system(path: str) -> bool:
 
 
 def _without_git(place: str) -> list[str]:
-    """Hide a repository's own directory or file, which may hold a token."""
+    """Hide .git, which may contain a token."""
     git = os.path.join(place, ".git")
     if os.path.isdir(git):
-        return [*_EMPTY, git, "--remount-ro", git]  # what could be written there would be bounded by nothing
+        return [*_EMPTY, git, "--remount-ro", git]  # read-only: writes there would have no limit
     return ["--ro-bind", "/dev/null", git] if os.path.isfile(git) else []
 
 
 def _loopback_ports(served: Mapping[str, str]) -> tuple[int, ...]:
-    """Return the ports of the URLs with a loopback host, each once."""
+    """Return the distinct ports of URLs with a loopback host."""
     ports = []
     for value in served.values():
         try:
@@ -385,23 +386,23 @@ def _loopback_ports(served: Mapping[str, str]) -> tuple[int, ...]:
 
 
 class View(NamedTuple):
-    """What a program sees where it differs from what everybody sees; all paths are absolute and without links."""
+    """The changes to what a program sees; all paths are absolute and real."""
 
-    around: str  # the call's own directory, which stays in its place; has an empty file `empty`
-    user: int  # the call's
-    run: str  # the directory that holds those of all calls; empty but for `around` and `shown`
-    shown: tuple[str, ...] = ()  # what stays visible where a directory that all users share held it
-    hidden: Answers = NOTHING  # what is empty
+    around: str  # the call's own directory, which stays visible; contains an empty file `empty`
+    user: int  # uid of the call
+    run: str  # the directory of all calls; shown empty except for `around` and `shown`
+    shown: tuple[str, ...] = ()  # paths in shared directories that stay visible
+    hidden: Answers = NOTHING  # shown as empty
 
 
 def in_view(view: View, start: Callable[[], T]) -> T:
-    """Call ``start`` in a thread that sees ``view``; what it starts goes on seeing it.
+    """Call ``start`` in a thread that sees ``view``; the started program keeps seeing it.
 
     The thread leaves the process's mount namespace, mounts, starts the program, and ends. The program keeps the
     namespace.
 
     Raises:
-        IncompleteError: something cannot be mounted.
+        IncompleteError: A mount failed.
     """
 
     def seen() -> T:
@@ -409,14 +410,14 @@ def in_view(view: View, start: Callable[[], T]) -> T:
         try:
             _arrange(view)
         except OSError as error:
-            raise IncompleteError(f"the files of a call cannot be arranged: {error}") from error
+            raise IncompleteError(f"cannot set up the files of a call: {error}") from error
         return start()
 
     return _in_thread(seen)
 
 
 def can_mount() -> bool:
-    """Return whether this process may give programs mounts of their own."""
+    """Return whether this process may create mounts for programs."""
     if libc() is None or not hasattr(os, "geteuid") or os.geteuid() != 0:
         return False
 
@@ -437,7 +438,7 @@ def _in_thread(work: Callable[[], T]) -> T:
 
 
 def _unshare() -> None:
-    """Give this thread mounts of its own, and shared memory and message queues of its own."""
+    """Give this thread its own mounts, shared memory and message queues."""
     _require("unshare", _NEW_MOUNTS | _NEW_IPC)
     _mount("none", "/", _RECURSIVE | _PRIVATE)
 
@@ -462,13 +463,13 @@ def _arrange(view: View) -> None:
     with ExitStack() as opened:
 
         def hold(path: str) -> str:
-            """Hold a file or directory that another is about to cover; return a path that leads to it."""
+            """Open a path that is about to be covered by a mount; return another path to it."""
             number = os.open(path, os.O_PATH | os.O_CLOEXEC)
             opened.callback(os.close, number)
             return f"/proc/self/fd/{number}"
 
         def show(path: str) -> None:
-            """Put what a covered directory held back in its place."""
+            """Mount a path back into its covered directory."""
             _make_mount_point(path, is_folder=os.path.isdir(held[path]))
             _mount(held[path], path, _BIND | _RECURSIVE)
 
@@ -498,7 +499,7 @@ def _arrange(view: View) -> None:
 
 
 def _make_folder(path: str, owner: int | None, mode: int = 0o711) -> str:
-    """Make a directory of a call: with an owner for that user alone, else to be passed through and not written."""
+    """Make a directory of a call: private to the owner, or without one only traversable."""
     os.mkdir(path)
     os.chmod(path, mode if owner is None else 0o700)
     if owner is not None:
@@ -507,7 +508,7 @@ def _make_folder(path: str, owner: int | None, mode: int = 0o711) -> str:
 
 
 def _make_mount_point(path: str, *, is_folder: bool) -> None:
-    """Make what is to be mounted on, in a covered directory."""
+    """Make a mount point in a covered directory."""
     os.makedirs(os.path.dirname(path), 0o755, exist_ok=True)
     if os.path.lexists(path):
         return

@@ -1,11 +1,10 @@
-"""Puts the user's secrets out of reach of the programs that this process will start.
+"""Protect the user's secrets from the programs that this process starts. Linux only.
 
-The variables that a process was started with stand in ``/proc/<pid>/environ`` as long as it lives, for every process of
-its user, whatever it does to its own copy. So it starts itself again, with the same process number, without them; they
-come over in a file without a name that is read once. Then it closes itself to other processes of its user.
+Every process of the user can read the initial variables of a process in ``/proc/<pid>/environ``, whatever it does to
+its own copy. So this process restarts itself, with the same pid, without them; they are passed in an unnamed file
+that is read once. Then it makes itself inaccessible to other processes of its user.
 
-What started this process (a shell, a runner) holds them still, and nothing here can change that. Does nothing but on
-Linux.
+The parent of this process (a shell, a runner) still has the variables, which cannot be changed from here.
 """
 # ruff: noqa: PTH115, PTH123
 
@@ -25,63 +24,63 @@ _FILE = "skillgate-variables"
 _HARMLESS = frozenset(
     b"PATH HOME LANG LANGUAGE TERM COLORTERM COLUMNS LINES NO_COLOR FORCE_COLOR CLICOLOR CLICOLOR_FORCE TZ CI"
     b" TMPDIR TEMP TMP PWD OLDPWD SHLVL SHELL USER LOGNAME HOSTNAME LS_COLORS EDITOR PAGER VIRTUAL_ENV _"
-    b" LD_LIBRARY_PATH".split()  # the last one: interpreters out of a tool cache do not start without it
+    b" LD_LIBRARY_PATH".split()  # the last one: interpreters from a tool cache need it to start
 ) | {_HANDED}
 _HARMLESS_PREFIXES = (b"LC_", b"XDG_", b"PYTHON")
 _STATE = {"clean": False}
 
-# Of <linux/prctl.h>.
+# From <linux/prctl.h>.
 _GET_DUMPABLE, _SET_DUMPABLE = 3, 4
 _SET_CHILD_SUBREAPER, _GET_CHILD_SUBREAPER = 36, 37
 _SET_NO_NEW_PRIVS, _GET_NO_NEW_PRIVS = 38, 39
 
 
 def seclude() -> None:
-    """Start this process again without the variables that are not known to be harmless, then close it to others.
+    """Restart this process without variables that may be secrets, then make it inaccessible to others.
 
-    Does not return where it starts again: it is called again then. What does not work is left out; what holds is known
-    from :func:`is_secluded`.
+    Does not return if it restarts: the new start calls it again. Steps that fail are skipped; :func:`is_secluded`
+    returns the result.
     """
     if sys.platform != "linux":
         return
-    if _HANDED in os.environb:  # whatever it holds, there is no third start
+    if _HANDED in os.environb:  # never restart twice
         _take_variables(os.environb.pop(_HANDED))
     elif exposed():
         _restart()
-    _STATE["clean"] = not exposed()  # now: afterwards the file is closed to this process as well
-    # What a child inherits by exec is not concerned: programs that are started can be looked into as before.
+    _STATE["clean"] = not exposed()  # check now: the next step denies this process access too
+    # Not inherited by exec: started programs can be inspected as before.
     _prctl(_SET_DUMPABLE, 0)
-    if os.geteuid() != 0:  # as root, what a call leaves is found by its user
+    if os.geteuid() != 0:  # as root, leftovers of a call are found by their user
         adopt_orphans()
     with suppress(ImportError, OSError, ValueError):
         import resource
 
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # no crash writes memory into a file
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # no core dumps
 
 
 def is_secluded() -> bool:
-    """Return whether programs of the same user find no secret in this process."""
+    """Return whether programs of the same user cannot find a secret in this process."""
     return _STATE["clean"] and _prctl(_GET_DUMPABLE) == 0
 
 
 def exposed() -> tuple[str, ...]:
-    """Return the names of the variables that this process was started with and that may be secrets; sorted."""
+    """Return the sorted names of initial variables that may be secrets."""
     try:
         with open("/proc/self/environ", "rb") as file:
             rows = file.read().split(b"\0")
     except OSError:
-        return ("/proc/self/environ",)  # what cannot be looked at is not known to be clean
+        return ("/proc/self/environ",)  # unreadable: not known to be clean
     names = {row.partition(b"=")[0] for row in rows if row}
     return tuple(sorted(os.fsdecode(name) for name in names if not _is_harmless(name)))
 
 
 def adopt_orphans() -> None:
-    """Become the parent of what children leave behind, wherever it hid."""
+    """Become the parent of all orphans of child processes."""
     _prctl(_SET_CHILD_SUBREAPER, 1)
 
 
 def adopts_orphans() -> bool:
-    """Return whether :func:`adopt_orphans` holds."""
+    """Return whether :func:`adopt_orphans` is in effect."""
     library = libc()
     if library is None or not hasattr(library, "prctl"):
         return False
@@ -92,29 +91,29 @@ def adopts_orphans() -> bool:
 
 
 def gain_no_privileges() -> None:
-    """Make programs with set-user-id bits give no rights to what is started from now on."""
+    """Disable set-user-id bits for all programs started from now on."""
     _prctl(_SET_NO_NEW_PRIVS, 1)
 
 
 def gains_no_privileges() -> bool:
-    """Return whether :func:`gain_no_privileges` holds."""
+    """Return whether :func:`gain_no_privileges` is in effect."""
     return _prctl(_GET_NO_NEW_PRIVS) == 1
 
 
 @cache
 def libc() -> ctypes.CDLL | None:
-    """Return the C library on Linux; None elsewhere, and for a Python that was built without libffi."""
+    """Return the C library on Linux; None elsewhere, or if Python was built without libffi."""
     if sys.platform != "linux":
         return None
     try:
-        import ctypes  # after the second start alone
+        import ctypes  # only after the restart
     except ImportError:
         return None
     return ctypes.CDLL(None, use_errno=True)
 
 
 def _prctl(option: int, value: int = 0) -> int:
-    """Call prctl; -1 where it is not there."""
+    """Call prctl; return -1 if it is not available."""
     library = libc()
     if library is None or not hasattr(library, "prctl"):
         return -1
@@ -130,8 +129,8 @@ def _is_harmless(name: bytes) -> bool:
 
 
 def _restart() -> None:
-    """Replace this process by itself; returns only where that cannot be done."""
-    if not sys.executable or sys.argv[:1] in ([], [""], ["-"]):  # a program that was read from a stream is read once
+    """Replace this process with a new start of itself; return only if that fails."""
+    if not sys.executable or sys.argv[:1] in ([], [""], ["-"]):  # a program read from a stream cannot be read again
         return
     harmless = {name: value for name, value in os.environb.items() if _is_harmless(name)}
     rest = b"\0".join(name + b"=" + value for name, value in os.environb.items() if name not in harmless)
@@ -149,7 +148,7 @@ def _restart() -> None:
 
 
 def _take_variables(number: bytes) -> None:
-    """Take over the variables that the first start left, and close their file."""
+    """Read the variables passed by the first start, and close their file."""
     with suppress(OSError, ValueError):
         descriptor = int(number)
         if not os.readlink(f"/proc/self/fd/{descriptor}").startswith(f"/memfd:{_FILE}"):
@@ -159,4 +158,4 @@ def _take_variables(number: bytes) -> None:
         for row in rows:
             name, equals, value = row.partition(b"=")
             if equals:
-                os.environb[name] = value  # lies on the heap, which /proc/<pid>/environ does not show
+                os.environb[name] = value  # stored on the heap, which /proc/<pid>/environ does not show

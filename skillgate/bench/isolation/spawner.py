@@ -1,4 +1,4 @@
-"""Starts skills that are programs: bounded in time, output, memory and processes, and without the user's variables."""
+"""Start programs of skills: limited in time, output, memory and processes, and without the user's variables."""
 # ruff: noqa: PTH101, PTH102, PTH103, PTH110, PTH113, PTH117, PTH118, PTH120
 
 from __future__ import annotations
@@ -51,17 +51,17 @@ if TYPE_CHECKING:
     from skillgate.process import Child
 
 
-_COARSE_NS = 50_000_000  # more than the steps in which a system's clock dates files
+_COARSE_NS = 50_000_000  # more than the resolution of file times
 
 
 class ProcessSpawner:
-    """Runs programs of skills, each call in a session of its own. Thread-safe.
+    """Runs programs of skills, each call in its own session. Thread-safe.
 
-    As root, every call runs under a user number that nothing else has, so that it can read neither the environment nor
-    the private files of other processes, and everything that it leaves behind can be found and ended.
+    As root, every call runs as an unused uid, so that it cannot read the environment or the private files of other
+    processes, and all its leftovers can be found and stopped.
 
     Attributes:
-        notice: why that is less than was wanted; ``""`` where it is not.
+        notice: Why there is less isolation than requested; ``""`` if there is not.
     """
 
     def __init__(
@@ -73,14 +73,14 @@ class ProcessSpawner:
         memory_bytes: int | None = None,
         as_caller: bool = False,
     ) -> None:
-        """Make ready.
+        """Prepare.
 
         Args:
-            path: where programs are looked for, as in ``PATH``.
-            stop: ends every call.
-            sandbox: ``none``, ``bwrap``, or ``auto`` for bwrap where it works.
-            memory_bytes: that no call may exceed, whatever its own limit is; None for no such bound.
-            as_caller: whether programs run as this process's user although it is root.
+            path: Search path for programs, as ``PATH``.
+            stop: Ends every call.
+            sandbox: ``none``, ``bwrap``, or ``auto`` for bwrap if it works.
+            memory_bytes: Upper limit for every call; None for none.
+            as_caller: Whether programs run as this process's user even if it is root.
 
         Raises:
             UsageError: bwrap was requested and does not work.
@@ -92,7 +92,7 @@ class ProcessSpawner:
             adopt_orphans()
         self._slots = Slots(switch=not as_caller)
         self._folder = os.path.realpath(tempfile.mkdtemp(prefix="skillgate-"))
-        os.chmod(self._folder, 0o711)  # noqa: S103 - users of calls pass through it to their own
+        os.chmod(self._folder, 0o711)  # noqa: S103 - users of calls pass through it
         self._closed = threading.Event()
         self._lock = threading.Lock()
         self._copies: dict[tuple[str, bool], str] = {}
@@ -103,7 +103,7 @@ class ProcessSpawner:
         self.notice = ""
         if sandbox != "none":
             self._enter(sandbox)
-        elif is_secluded():  # this process is the evaluation's own, so that it may be changed for good
+        elif is_secluded():  # this process only evaluates, so the change may be permanent
             gain_no_privileges()
         self._mounts = self.sandbox == "none" and self._slots.switches and can_mount()
 
@@ -116,41 +116,41 @@ class ProcessSpawner:
 
     @property
     def sandbox(self) -> str:
-        """What calls run in: ``bwrap`` or ``none``."""
+        """The sandbox of calls: ``bwrap`` or ``none``."""
         return "bwrap" if self._sandbox else "none"
 
     @property
     def isolated(self) -> tuple[str, ...]:
-        """What programs are kept from, in words that can stand in a list."""
-        words = ["variables of the environment", "files that are open here", "the home directory's variable"]
+        """What programs are isolated from, as phrases for a list."""
+        words = ["variables of the environment", "open files of this process", "the home directory's variable"]
         if self._slots.switches:
             words += ["other users' files", "the environment of other processes"]
             words += ["the expected answers", "the temporary files of other calls"] * self._mounts
         elif is_secluded() and not self._sandbox:
-            words.append("the environment and memory of this process, not of the shell or runner that started it")
+            words.append("the environment and memory of this process (not of the shell or runner that started it)")
         if self._sandbox:
-            words += ["all files but the system's, the interpreters' and its own", "the expected answers"]
+            words += ["all files except the system's, the interpreters' and its own", "the expected answers"]
             words += ["other processes", "the temporary files of other calls", "the network"]
         elif gains_no_privileges():
             words.append("rights of set-user-id programs")
         return tuple(words)
 
     def reach(self, served: Mapping[str, str]) -> None:
-        """Let sandboxed programs reach what is served: URLs with a loopback host, and files, that are values of it.
+        """Let sandboxed programs reach the loopback URLs and files among the values of ``served``.
 
         Raises:
-            UsageError: that needs a Python in the sandbox, and there is none.
+            UsageError: There is no Python for the relay in the sandbox.
         """
         self._served = tuple(value for value in served.values() if os.path.isabs(value) and os.path.isfile(value))
         if self._sandbox is not None:
             self._sandbox.reach(served, self._folder)
 
     def hide(self, answers: Answers) -> None:
-        """Keep what holds expected answers from programs, as far as this machine allows; before anything is started."""
+        """Hide expected answers from programs, as far as possible; call this before anything is started."""
         self._hidden = answers
 
     def unstartable(self, argv: Sequence[str], *, root: str, env: Mapping[str, str], copy: bool) -> str | None:
-        """Return why the evaluator cannot start a program that exists; None if it can or the program is at fault."""
+        """Return why an existing program cannot be started here; None if it can, or if the skill is at fault."""
         real = os.path.realpath(root)
         closed = self._slots.switches and not copy and not open_to_all(real)
         try:
@@ -161,7 +161,9 @@ class ProcessSpawner:
         except MissingExecutableError:
             path = os.path.join(root, argv[0])
             if closed and "/" in argv[0] and os.path.isfile(path):
-                return f"{path} leads out of {root}, which other users cannot enter; open it to all users"
+                return (
+                    f"{path} is a link out of {root}, which other users cannot enter; make it accessible to all users"
+                )
             return None
         except (IncompleteError, OSError) as error:
             return str(error)
@@ -178,7 +180,7 @@ class ProcessSpawner:
         copy: bool,
         sees_answers: bool = False,
     ) -> Ended:
-        """Run a program to its end, and end all that it leaves behind; see :class:`skillgate.bench.ports.Spawner`."""
+        """Run a program; see :class:`skillgate.bench.ports.Spawner`."""
         hidden = NOTHING if sees_answers else self._hidden
         with ExitStack() as made:
             try:
@@ -194,7 +196,7 @@ class ProcessSpawner:
             return ended
 
     def open(self, argv: Sequence[str], *, root: str, env: Mapping[str, str], limits: Limits, copy: bool) -> Pipes:
-        """Start a program to talk to; see :class:`skillgate.bench.ports.Spawner`."""
+        """Start a program and keep it running; see :class:`skillgate.bench.ports.Spawner`."""
         with ExitStack() as made:
             slot = made.enter_context(self._slots.taken())
             made.callback(self._slots.tire, slot)
@@ -215,18 +217,18 @@ class ProcessSpawner:
             )
 
     def close(self) -> None:
-        """Remove what was made; calls have ended before."""
+        """Remove temporary files; all calls must have ended."""
         if not self._closed.is_set():
             self._closed.set()
             for user in self._slots.users() if self._sandbox is None else ():
-                remove_of(user)  # once more, whatever the clock did meanwhile
+                remove_of(user)  # again, in case the clock was changed
             self._slots.close()
             if self._sandbox is not None:
                 self._sandbox.close()
             remove(self._folder)
 
     def _enter(self, wanted: str) -> None:
-        """Make the sandbox and try it."""
+        """Create the sandbox and test it."""
         try:
             self._sandbox = Sandbox(path=self._path, user=self._user())
             trial = self.run(["true"], root="/usr", stdin=b"", env={}, limits=Limits(timeout_s=20), copy=False)
@@ -241,10 +243,10 @@ class ProcessSpawner:
             self.notice = f"not isolated: {problem}; programs run without a sandbox"
             return
         self.close()
-        raise UsageError(f"--sandbox {wanted}: {problem}; --sandbox none runs programs without one")
+        raise UsageError(f"--sandbox {wanted}: {problem}; use --sandbox none to run programs without one")
 
     def _user(self) -> int | None:
-        """Return a user that calls run as."""
+        """Return a uid that calls run as."""
         return FIRST_USER if self._slots.switches else None
 
     def _capped(self, limits: Limits) -> Limits:
@@ -262,7 +264,7 @@ class ProcessSpawner:
         *,
         copy: bool,
     ) -> Child:
-        """Start a program in its place."""
+        """Start a program."""
         where = self._place(root, home, slot, hidden, copy=copy)
         whole = self._environment(home, env)
         alone = slot.user is not None
@@ -286,8 +288,8 @@ class ProcessSpawner:
         return Ground(place, env, others=self._slots.switches, owned=owned, visible=visible)
 
     def _shared_to_show(self, command: Sequence[str], place: str, env: Mapping[str, str]) -> tuple[str, ...]:
-        """Return what a call sees of directories that all users share: what it needs to run, and what it is handed."""
-        named = (part for value in env.values() for part in value.split(os.pathsep))  # PATH, PYTHONPATH and their like
+        """Return the paths in shared directories that a call needs to run or is given."""
+        named = (part for value in env.values() for part in value.split(os.pathsep))  # such as PATH and PYTHONPATH
         wanted = {place, *self._served, *(part for part in named if os.path.isabs(part) and "\0" not in part)}
         paths = (os.path.normpath(os.path.join(place, word)) for word in command if "\0" not in word)
         wanted |= {path for path in paths if os.path.exists(path)}
@@ -313,21 +315,19 @@ class ProcessSpawner:
         return Ended(heard.stdout, heard.stderr, None, heard.kind, words)
 
     def _own_code(self, code: int) -> int:
-        """Return a program's exit code; bubblewrap reports a signal as a shell does."""
+        """Return a program's exit code; bubblewrap reports signals as a shell does."""
         return -(code - 128) if self._sandbox is not None and 128 < code <= 128 + signal.NSIG else code
 
     @contextmanager
     def _home(self, slot: Slot) -> Iterator[str]:
-        """Make a home for one call: an empty directory that only its user can enter."""
+        """Make an empty home directory for one call, accessible only to its user."""
         since_ns = time.time_ns() - _COARSE_NS
         try:
-            # Without users of their own, a call may have removed what was made for all of them.
+            # Without separate users, another call may have removed it.
             os.makedirs(self._folder, 0o711, exist_ok=True)
             around = tempfile.mkdtemp(dir=self._folder)
         except OSError as error:
-            raise IncompleteError(
-                f"no directory could be made for a call: {error.strerror}: {error.filename}"
-            ) from error
+            raise IncompleteError(f"cannot make a directory for a call: {error.strerror}: {error.filename}") from error
         try:
             os.chmod(around, 0o711)  # noqa: S103 - the call's user passes through it
             os.close(os.open(os.path.join(around, "empty"), os.O_CREAT | os.O_WRONLY, 0o444))
@@ -343,16 +343,16 @@ class ProcessSpawner:
                 remove_of(slot.user, since_ns)
 
     def prepare(self, root: str) -> None:
-        """Make a copy of a skill ready where its calls need one, so that the first of them does not take longer.
+        """Copy a skill if its calls need that, so that the first call does not take longer.
 
         Raises:
-            IncompleteError: it cannot be copied.
+            IncompleteError: It cannot be copied.
         """
         if self._slots.switches and not open_to_all(os.path.realpath(root)):
             self._readable(root, self._hidden)
 
     def _place(self, root: str, home: str, slot: Slot, hidden: Answers, *, copy: bool) -> str:
-        """Return the directory to run in: the skill's own, one that every user can read, or the call's own copy."""
+        """Return the working directory: the skill's own, a copy readable for all users, or the call's own copy."""
         if not copy:
             closed = slot.user is not None and not open_to_all(os.path.realpath(root))
             return self._readable(root, hidden) if closed else root
@@ -364,7 +364,7 @@ class ProcessSpawner:
         return place
 
     def _readable(self, root: str, hidden: Answers) -> str:
-        """Return the copy of a skill that every user can read, made once."""
+        """Return the copy of a skill that every user can read, creating it once."""
         with self._lock:
             key = (root, hidden is NOTHING)
             if key not in self._copies:

@@ -1,12 +1,11 @@
-"""How answers are scored: one file for each scorer, with a function of its name that makes it ready.
+"""Scorers of answers. Each file is one scorer, with a function of the scorer's name that prepares it.
 
-Read from the source, before anything is loaded: ``NEEDS`` (what a task must expect; any of them will do), ``ALIASES``,
-``ADAPTER`` (the one whose answers alone it scores), ``ASKS_MODEL``, ``STARTS_PROGRAM``, ``PACKAGE`` (without which it
-cannot be loaded), ``NO_BLANK_ITEMS`` (in the list that it needs), and whether there is a function ``check``, which
-yields what is wrong with what is expected.
+These constants are read from the source without importing it: ``NEEDS`` (keys of which a task must have one),
+``ALIASES``, ``ADAPTER`` (the only adapter whose answers it scores), ``ASKS_MODEL``, ``STARTS_PROGRAM``, ``PACKAGE``
+(required to import it), ``NO_BLANK_ITEMS`` (in the needed list), and whether a function ``check`` exists, which yields
+problems of the expectation.
 
-What every scorer shares is here: the part of the answer that is scored is selected before a scorer sees it, or said to
-be missing; :func:`fold` applies case and normalisation.
+This module selects the part of the answer to score before a scorer gets it, and reports a missing one.
 """
 
 from __future__ import annotations
@@ -26,10 +25,10 @@ if TYPE_CHECKING:
 
 
 class PartScorer:
-    """Scores what the evaluator's path leads to. A scorer that needs more than its rules derives from it."""
+    """Scores the part of the answer at the evaluator's path. Base class of scorers that need more than their rules."""
 
     def __init__(self, rules: Rules) -> None:
-        """Take the rules; raise ValueError if the evaluator's path is no pointer."""
+        """Store the rules; raise ValueError if the evaluator's path is not a JSON pointer."""
         try:
             steps_of(rules.evaluator.path or "")
         except ValueError as error:
@@ -41,11 +40,11 @@ class PartScorer:
         try:
             found = part(output, self.rules.evaluator)
         except MissingPartError as missing:
-            return wrong(f"the answer has nothing at {missing}")
+            return wrong(f"the answer has no value at {missing}")
         return self.score_part(found, output)
 
     def score_part(self, found: Any, output: Any) -> Scored:  # noqa: ANN401 - JSON
-        """Score the part of ``output`` that the path leads to."""
+        """Score the part ``found`` of ``output``."""
         raise NotImplementedError
 
 
@@ -54,12 +53,12 @@ class _ByRules(PartScorer):
         super().__init__(rules)
         self._score = score
 
-    def score_part(self, found: Any, output: Any) -> Scored:  # noqa: ANN401, ARG002 - JSON, of which a part is scored
+    def score_part(self, found: Any, output: Any) -> Scored:  # noqa: ANN401, ARG002 - JSON
         return self._score(found, self.rules)
 
 
 def scorer(*, require: Callable[[Rules], object] | None = None) -> Callable[[Score], Prepare]:
-    """Make a scorer of a function of the answer's part and the rules; ``require`` raises ValueError for unfit rules."""
+    """Make a scorer from a function of the answer's part and the rules; ``require`` raises ValueError for bad rules."""
 
     def decorate(score: Score) -> Prepare:
         def prepare(task: Task, rules: Rules, surroundings: Surroundings) -> PartScorer:  # noqa: ARG001 - as every scorer
@@ -84,7 +83,7 @@ def wrong(reason: str) -> Scored:
 
 
 def share(missed: Sequence[str], of: int, what: str) -> Scored:
-    """Score the share of ``of`` words or patterns that were not missed; ``what`` is as in ``keywords; missing``."""
+    """Score the share of ``of`` words or patterns found; ``what`` is as in ``keywords; missing``."""
     noun, _, lacking = what.partition("; ")
     reason = f"{of - len(missed)} of {of} {noun}"
     if missed:
@@ -93,12 +92,12 @@ def share(missed: Sequence[str], of: int, what: str) -> Scored:
 
 
 def is_case_sensitive(rules: Rules, *, default: bool) -> bool:
-    """Whether upper and lower case differ: by the evaluator, else by what is expected."""
+    """Whether case matters: by the evaluator, else by the expectation."""
     options = (rules.evaluator.case_sensitive, rules.expected.case_sensitive)
     return next((one for one in options if one is not None), default)
 
 
 def fold(text: str, rules: Rules, *, sensitive: bool) -> str:
-    """Return the form in which a text is compared; ``sensitive`` is the default for its case."""
+    """Return text normalized for comparison; ``sensitive`` is the default for case."""
     sensitive = is_case_sensitive(rules, default=sensitive)
     return folded(text, case_sensitive=sensitive, normalize=rules.evaluator.normalize)

@@ -1,7 +1,7 @@
-"""Calls a scorer of a benchmark in an interpreter of its own; its text is passed with ``-c``, alone.
+"""Call a benchmark's own scorer in a separate interpreter; this file is passed with ``-c``.
 
-Standard input holds a JSON object: file, name, mark, and the function's argument. The result goes to a copy of
-standard output that nothing else knows, behind the mark; what the scorer prints goes to standard error.
+Standard input is a JSON object: file, name, mark, and the function's argument. The result is written after the mark to
+a private copy of standard output; the scorer's own prints go to standard error.
 """
 
 import importlib.util
@@ -18,7 +18,7 @@ def main() -> None:
     mark = request.pop("mark")
     file, name = os.path.abspath(request["file"]), request["name"]  # noqa: PTH100
     sys.argv = [file]
-    sys.path.append(os.path.dirname(file))  # noqa: PTH120 - last: a neighbour takes the place of no module of Python's
+    sys.path.append(os.path.dirname(file))  # noqa: PTH120 - last: never shadows Python's modules
     spec = importlib.util.spec_from_file_location("benchmark_scorer", file)
     if spec is None or spec.loader is None:
         raise SystemExit(f"{file} cannot be loaded")

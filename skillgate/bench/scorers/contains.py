@@ -1,4 +1,4 @@
-"""Keywords: the share of those that the answer's text holds; all of them pass."""
+"""Score the share of keywords in the answer's text; all must be there to pass."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NO_BLANK_ITEMS = True
 
 
 def check(expected: Expected) -> Iterator[str]:
-    """Report empty keywords."""
+    """Yield empty keywords."""
     for index, word in enumerate(expected.keywords):
         if not word.strip():
             yield f"expectedOutput.keywords[{index}]: an empty keyword is in every answer"
@@ -27,7 +27,7 @@ def check(expected: Expected) -> Iterator[str]:
 
 @scorer()
 def contains(found: Any, rules: Rules) -> Scored:  # noqa: ANN401 - JSON
-    """Score the share of keywords that are there."""
+    """Score the share of keywords found."""
     text = fold(searched(found, rules.evaluator.scope), rules, sensitive=False)
     keywords = rules.expected.keywords
     missed = [word for word in keywords if fold(word, rules, sensitive=False) not in text]

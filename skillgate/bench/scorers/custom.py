@@ -1,4 +1,4 @@
-"""A scorer of the benchmark's own: a function of a Python file, or a command; in a process with limits."""
+"""Run a benchmark's own scorer, a Python function or a command, in a limited process."""
 # ruff: noqa: PTH113, PTH118, PTH120, PTH123
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 POSITION = 7
 NEEDS = ("evaluator.customScorerPath", "expectedOutput.customScorerPath", "evaluator.command")
 STARTS_PROGRAM = True
-LIMIT_S = 10.0  # where the evaluator names no limit
+LIMIT_S = 10.0  # default
 THRESHOLD = 1.0
 _PATH = re.compile(r"(?P<file>.+\.py):(?P<name>[A-Za-z_][A-Za-z0-9_]*)")
 _KEY = "evaluator.customScorerPath"
@@ -37,7 +37,7 @@ _MOST_OUT = 1024 * 1024
 
 
 class Program(NamedTuple):
-    """What scores: a command in a directory, or, with ``name``, a function of a file in it."""
+    """The command to run in ``root``; with ``name``, a driver that calls this function of ``file``."""
 
     argv: tuple[str, ...]
     root: str
@@ -45,17 +45,8 @@ class Program(NamedTuple):
     name: str = ""
 
 
-def custom(task: Task, rules: Rules, surroundings: Surroundings) -> Custom:
-    """Make ready to score one task; see :class:`skillgate.bench.ports.Prepare`. Nothing is started yet.
-
-    Raises:
-        UsageError: no program may be started.
-    """
-    return Custom(task, rules, surroundings)
-
-
 class Custom(PartScorer):
-    """Starts one process for each answer."""
+    """Starts one process per answer."""
 
     def __init__(self, task: Task, rules: Rules, surroundings: Surroundings) -> None:
         super().__init__(rules)
@@ -73,11 +64,11 @@ class Custom(PartScorer):
         self._threshold = rules.threshold(THRESHOLD)
         self._limits = Limits(timeout_s=rules.timeout_s(LIMIT_S), stdout_bytes=_MOST_OUT)
 
-    def score_part(self, found: Any, output: Any) -> Scored:  # noqa: ANN401, ARG002 - JSON, of which a part is scored
+    def score_part(self, found: Any, output: Any) -> Scored:  # noqa: ANN401, ARG002 - JSON
         """Score one answer.
 
         Raises:
-            UnscoredError: the program failed, or its result is no score.
+            UnscoredError: The program failed, or its result is not a score.
         """
         program, mark = self._program, f"{secrets.token_hex(16)} "
         request: dict[str, Any] = {**self._data, "output": found}
@@ -101,26 +92,26 @@ class Custom(PartScorer):
             score = _score(value)
             return Scored(score, passed=score >= self._threshold, reason="")
         if "score" not in value or value.keys() - _KEYS:
-            raise _bad(f"expected an object with score, and passed and reason where it likes, found {_shown(value)}")
+            raise _bad(f"expected an object with score and optional passed and reason, found {_shown(value)}")
         score = _score(value["score"])
         passed, reason = value.get("passed", score >= self._threshold), value.get("reason", "")
         if not isinstance(passed, bool) or not isinstance(reason, str):
-            raise _bad(f"expected passed to be true or false and reason to be a text, found {_shown(value)}")
+            raise _bad(f"expected a boolean passed and a string reason, found {_shown(value)}")
         return Scored(score, passed=passed, reason=printable(reason)[:_MOST_REASON])
 
 
 def _program(rules: Rules) -> Program:
-    """Return what is to be started; raise ValueError if it is not of the benchmark, or if there are two."""
+    """Return the program; raise ValueError if it is outside the benchmark's directory, or there are two."""
     command, path, other = (
         rules.evaluator.command,
         rules.evaluator.custom_scorer_path,
         rules.expected.custom_scorer_path,
     )
     if path is not None and other is not None and path != other:
-        raise ValueError(f"{_KEY}: differs from expectedOutput.customScorerPath: leave one out")
+        raise ValueError(f"{_KEY}: differs from expectedOutput.customScorerPath; remove one")
     path = path or other
     if path is not None and command:
-        raise ValueError("evaluator.command: there is a customScorerPath too: leave one out")
+        raise ValueError("evaluator.command: conflicts with customScorerPath; remove one")
     if path is None:
         if any("\0" in word for word in command) or not command[0].strip():
             raise ValueError(f"evaluator.command: expected a program and its arguments, found {command!r}")
@@ -131,9 +122,9 @@ def _program(rules: Rules) -> Program:
     folder = os.path.realpath(rules.folder)
     file = os.path.realpath(os.path.join(folder, parts["file"]))
     if os.path.commonpath([folder, file]) != folder:
-        raise ValueError(f"{_KEY}: {path[:80]} leads out of the benchmark's directory: put the file beside it")
+        raise ValueError(f"{_KEY}: {path[:80]} is outside the benchmark's directory; move the file there")
     if not os.path.isfile(file):
-        raise ValueError(f"{_KEY}: {parts['file'][:80]} is no file below the benchmark's directory")
+        raise ValueError(f"{_KEY}: {parts['file'][:80]} is not a file in the benchmark's directory")
     with open(os.path.join(os.path.dirname(__file__), "_driver.py"), encoding="utf-8") as source:
         driver = source.read()
     root, name = os.path.split(file)
@@ -141,33 +132,33 @@ def _program(rules: Rules) -> Program:
 
 
 def _python() -> str:
-    """Return the interpreter: this one, so that its packages are there, where the scorer's user can reach it."""
+    """Return this interpreter, with its packages, if the scorer's user can access it; else python3."""
     real = os.path.realpath(sys.executable)
     switches = hasattr(os, "geteuid") and os.geteuid() == 0
     return sys.executable if not switches or (open_to_all(real) and open_to_all(sys.executable)) else "python3"
 
 
 def _result(ended: Ended, mark: str) -> Any:  # noqa: ANN401 - JSON
-    """Read the result that a program wrote; raise UnscoredError if it failed, or wrote none."""
+    """Read a program's result; raise UnscoredError if it failed or wrote none."""
     if ended.kind is not None:
         is_start = ended.kind in (ErrorKind.SPAWN, ErrorKind.NOT_STARTED)
         raise _bad(ended.problem if is_start else f"it {ended.problem}")
     if ended.returncode:
-        raise _bad(f"it ended with exit code {ended.returncode}{stderr_note(ended.stderr)}")
+        raise _bad(f"it exited with code {ended.returncode}{stderr_note(ended.stderr)}")
     text = ended.stdout.decode("utf-8", "replace")
     if mark:
         lines = [line.removeprefix(mark) for line in text.splitlines() if line.startswith(mark)]
         text = lines[0] if len(lines) == 1 else ""
     if not text.strip():
-        raise _bad(f"it gave no result{stderr_note(ended.stderr)}")
+        raise _bad(f"it wrote no result{stderr_note(ended.stderr)}")
     try:
         return strict_json(text)
     except (ValueError, RecursionError):
-        raise _bad(f"what it wrote is no JSON: {_shown(text)}{stderr_note(ended.stderr)}") from None
+        raise _bad(f"its output is not JSON: {_shown(text)}{stderr_note(ended.stderr)}") from None
 
 
 def _score(value: Any) -> float:  # noqa: ANN401 - JSON
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:  # NaN is not between
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:  # false for NaN
         raise _bad(f"expected a score from 0 to 1, found {_shown(value)}")
     return float(value)
 
@@ -179,3 +170,6 @@ def _bad(words: str) -> UnscoredError:
 def _shown(value: Any) -> str:  # noqa: ANN401 - JSON
     text = printable(value.strip() if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
     return text if len(text) <= 120 else f"{text[:120]}…"
+
+
+custom = Custom  # the function that the registry looks up

@@ -1,4 +1,4 @@
-"""Equality: a text with the answer's text, anything else with the answer's own type."""
+"""Compare for equality: a string with the answer as text, other values with type."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NEEDS = ("expectedOutput.value",)
 
 @scorer()
 def exact(found: Any, rules: Rules) -> Scored:  # noqa: ANN401 - JSON
-    """Score 1 where it is equal, else 0."""
+    """Score 1 if equal, else 0."""
     if isinstance(rules.expected.value, str):
         return _as_text(found, rules.expected.value, rules)
     difference = _difference(rules.expected.value, found, "", rules)
@@ -29,12 +29,12 @@ def exact(found: Any, rules: Rules) -> Scored:  # noqa: ANN401 - JSON
 def _as_text(found: Any, expected: str, rules: Rules) -> Scored:  # noqa: ANN401 - JSON
     text = scalar_text(found)
     if text is None:
-        return wrong(f"expected the text {shown(expected)}, found {shown(found)}")
+        return wrong(f"expected the string {shown(expected)}, found {shown(found)}")
     if _is_same(text, expected, rules):
         return right("equal")
     reason = f"expected {shown(expected)}, found {shown(text)}"
     if unicodedata.normalize("NFC", text) == unicodedata.normalize("NFC", expected):
-        reason += "; they look alike and are other characters: evaluator.normalize compares them as one"
+        reason += "; they look the same but use different characters: set evaluator.normalize to ignore this"
     return wrong(reason)
 
 
@@ -43,7 +43,7 @@ def _is_same(text: str, expected: str, rules: Rules) -> bool:
 
 
 def _difference(expected: Any, found: Any, where: str, rules: Rules) -> str | None:  # noqa: ANN401 - JSON
-    """Return where two values differ first, None where they do not."""
+    """Return the first difference of two values, None if they are equal."""
     place = where or "the answer"
     pairs: list[tuple[str | int, Any, Any]] = []
     if isinstance(expected, dict) and isinstance(found, dict):
@@ -78,7 +78,7 @@ def _is_near(expected: float, found: float, rules: Rules) -> bool:
     try:
         if tolerance is None or not (math.isfinite(expected) and math.isfinite(found)):
             return False
-    except OverflowError:  # a whole number that no float holds
+    except OverflowError:  # an integer too large for a float
         return False
     return abs(found - expected) <= max(tolerance.absolute, tolerance.relative * abs(expected))
 

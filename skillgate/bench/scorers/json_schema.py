@@ -1,7 +1,7 @@
-"""A JSON Schema: the answer is valid or not. Draft 2020-12, or the one that ``$schema`` names; nothing is fetched.
+"""Validate the answer with a JSON Schema of draft 2020-12, or the draft in ``$schema``; nothing is fetched.
 
-A hostile answer makes some schemas take for ever, by a pattern or by being large. Then it is tried in a process that
-can be ended.
+With some schemas, a hostile answer could take forever, by a pattern or by its size. Such answers are validated in a
+process that can be stopped.
 """
 # ruff: noqa: PTH100, PTH120
 
@@ -37,16 +37,16 @@ POSITION = 4
 ALIASES = ("schema",)
 NEEDS = ("expectedOutput.schema",)
 PACKAGE = "jsonschema"
-LIMIT_S = 10.0  # where the evaluator names no limit
+LIMIT_S = 10.0  # default
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(skillgate.__file__)))
-_SMALL = 20_000  # characters of an answer that costs no time to speak of, whatever the schema but for patterns is
+_SMALL = 20_000  # characters of an answer that is fast to validate without patterns
 _PATTERNS = re.compile(r'"(pattern|patternProperties)":|"format":"regex"')
-# The answer's process imports nothing of the working directory (-I), and this version's modules wherever they are.
+# The process imports nothing from the working directory (-I), and this version's modules wherever they are.
 _PROGRAM = "import sys; p = sys.argv[1]; sys.path[:0] = [] if p in sys.path else [p]; from {0} import main; main()"
 
 
 def json_schema(task: Task, rules: Rules, surroundings: Surroundings) -> JsonSchema:  # noqa: ARG001 - as every scorer
-    """Make ready to score one task; see :class:`skillgate.bench.ports.Prepare`."""
+    """Prepare to score one task; see :class:`skillgate.bench.ports.Prepare`."""
     return JsonSchema(rules)
 
 
@@ -65,13 +65,13 @@ class JsonSchema(PartScorer):
         self._takes_text = "string" in types  # a name or a list of them
 
     def score_part(self, found: Any, output: Any) -> Scored:  # noqa: ANN401 - JSON
-        """Score 1 where it is valid, else 0."""
+        """Score 1 if valid, else 0."""
         value = found
         if isinstance(value, str) and not self._takes_text:
             try:
                 value = strict_json(value)
             except (ValueError, RecursionError):
-                return wrong(f"the answer is a text and no JSON: {shown(value)}")
+                return wrong(f"the answer is text, not JSON: {shown(value)}")
         errors = self._errors(value)
         if not errors.number:
             return right("valid")
@@ -80,11 +80,11 @@ class JsonSchema(PartScorer):
             reasons.append(f"{'at least ' if errors.number == schemas.MOST_ERRORS else ''}{left} more")
         if self.rules.evaluator.path is None and value is not output and isinstance(output, dict):
             (key,) = output
-            reasons.append(f'only what is in {key} was validated: evaluator.path "" takes the whole answer')
+            reasons.append(f'only the value of {key} was validated; set evaluator.path to "" for the whole answer')
         return wrong("; ".join(reasons))
 
     def _errors(self, value: Any) -> schemas.Errors:  # noqa: ANN401 - JSON
-        """Find what is wrong with an answer; raise UnscoredError if the schema cannot be applied, or not in time."""
+        """Validate an answer; raise UnscoredError if the schema cannot be applied in time."""
         text = json.dumps([self._schema, value])
         if self._has_patterns or len(text) > _SMALL:
             return self._errors_apart(text)
@@ -94,16 +94,16 @@ class JsonSchema(PartScorer):
             raise _inapplicable(str(error)) from error
 
     def _errors_apart(self, text: str) -> schemas.Errors:
-        """Do it in a process of its own."""
+        """Validate in a separate process."""
         limit_s = self.rules.timeout_s(LIMIT_S)
         argv = [sys.executable, "-I", "-c", _PROGRAM.format(schemas.__name__), _ROOT]
         try:
             done = run(argv, cwd=os.path.dirname(sys.executable), stdin=text.encode(), timeout_s=limit_s)
         except IncompleteError as error:
-            words = f"the schema was not decided within {limit_s:g} s on this answer: {error}"
+            words = f"validating this answer took more than {limit_s:g} s: {error}"
             raise UnscoredError(ErrorKind.SCORER, words) from error
         if done.returncode:
-            raise UnscoredError(ErrorKind.SCORER, "the schema could not be tried on this answer")
+            raise UnscoredError(ErrorKind.SCORER, "the schema could not be applied to this answer")
         found = json.loads(done.stdout)
         if "problem" in found:
             raise _inapplicable(found["problem"])

@@ -1,4 +1,4 @@
-"""A model's judgement by the benchmark's criteria, from 0 to 10; what is judged cannot leave its fence."""
+"""Let a model judge the answer by the benchmark's criteria, from 0 to 10; the answer is fenced as data."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ POSITION = 6
 NEEDS = ("expectedOutput.judgePrompt", "expectedOutput.criteria")
 ASKS_MODEL = True
 QUESTION = "benchmark_judgement"
-PROMPT_VERSION = "1"  # of the texts and the schema below
+PROMPT_VERSION = "1"  # of the prompts and the schema below
 HIGHEST = 10
 THRESHOLD = 0.5
-MAX_TOKENS = 4_096  # thinking included
-MOST_SHOWN = 100_000  # characters of an answer that a judge is shown
+MAX_TOKENS = 4_096  # including thinking
+MOST_SHOWN = 100_000  # characters of an answer shown to the judge
 _TYPICAL_OUTPUT = 300
 _MOST_REASON = 1_500
 SCHEMA: Mapping[str, Any] = {
@@ -58,11 +58,6 @@ How well does the answer meet the criteria? Answer with the reason and a score f
 _CUT = "not shown: the last {characters:,} characters"
 
 
-def llm_judge(task: Task, rules: Rules, surroundings: Surroundings) -> Judge:
-    """Make ready to judge one task; see :class:`skillgate.bench.ports.Prepare`. Nothing is sent yet."""
-    return Judge(task, rules, surroundings)
-
-
 class Judge(PartScorer):
     """Judges answers to one task."""
 
@@ -70,7 +65,7 @@ class Judge(PartScorer):
         super().__init__(rules)
         prompt, criteria = rules.expected.judge_prompt, rules.expected.criteria
         if prompt and criteria and prompt != criteria:
-            words = "is another name of judgePrompt, and differs from it: leave one out"
+            words = "is an alias of judgePrompt but differs from it; remove one"
             raise ValueError(f"expectedOutput.criteria: {words}")
         self._task = task
         self._criteria = prompt or criteria or ""
@@ -80,14 +75,14 @@ class Judge(PartScorer):
         self.model = rules.evaluator.model or surroundings.judge_model
 
     def judging(self, output: Any) -> Steps[Answer]:  # noqa: ANN401 - JSON
-        """Return the requests of judging an answer, to carry out or to estimate."""
+        """Return the requests of judging an answer, to send or to estimate."""
         return ask(self._request(output))
 
-    def score_part(self, found: Any, output: Any) -> Scored:  # noqa: ANN401, ARG002 - JSON, of which a part is judged
+    def score_part(self, found: Any, output: Any) -> Scored:  # noqa: ANN401, ARG002 - JSON
         """Judge one answer.
 
         Raises:
-            UnscoredError: there is no model, or it gave no usable judgement.
+            UnscoredError: There is no model, or no usable judgement.
         """
         surroundings = self._surroundings
         if surroundings.ask is None:
@@ -95,7 +90,7 @@ class Judge(PartScorer):
         try:
             answer = carry_out(self.judging(found), surroundings.ask, timeout_s=None, stop=surroundings.stop)
         except RunEndedError:
-            raise UnscoredError(ErrorKind.JUDGE, "the run ended before the judge had answered") from None
+            raise UnscoredError(ErrorKind.JUDGE, "the run ended before the judge answered") from None
         if answer.status is not Status.OK:
             raise UnscoredError(ErrorKind.JUDGE, f"no judgement: {reason_of(answer)}")
         points, score = answer.value["score"], answer.value["score"] / HIGHEST
@@ -139,3 +134,6 @@ def _shown(kind: str, text: str) -> str:
     if beyond <= 0:
         return fenced(kind, text)
     return sealed(kind, f"{visible(text[:MOST_SHOWN])}\n{marker(_CUT.format(characters=beyond))}")
+
+
+llm_judge = Judge  # the function that the registry looks up

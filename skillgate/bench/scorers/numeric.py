@@ -1,4 +1,4 @@
-"""A number: the answer's, within a tolerance of the one expected."""
+"""Compare numbers with a tolerance."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 POSITION = 5
 NEEDS = ("expectedOutput.value",)
-DEFAULT = Tolerance(absolute=1e-9, relative=1e-9)  # what floating point leaves of a correct result
+DEFAULT = Tolerance(absolute=1e-9, relative=1e-9)  # rounding errors of a correct result
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 
 
 def number_of(value: Any) -> float | None:  # noqa: ANN401 - JSON
-    """Read a finite number, or a text that is nothing but one."""
+    """Return a finite number, also from a string that is one; else None."""
     if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
         value = float(value)
     if isinstance(value, bool) or not isinstance(value, int | float):

@@ -1,6 +1,6 @@
-"""Patterns: the share of those that are found in the answer's text; all of them pass.
+"""Score the share of patterns found in the answer's text; all must be found to pass.
 
-A pattern can take for ever on a text that its author did not think of, so it is tried in a process that can be ended.
+A pattern can take forever on an unexpected text, so it is tried in a process that can be stopped.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 POSITION = 3
 NEEDS = ("expectedOutput.patterns",)
-LIMIT_S = 5.0  # where the evaluator names no limit
+LIMIT_S = 5.0  # default
 _TRY = """\
 import json, re, sys
 request = json.load(sys.stdin)
@@ -36,17 +36,17 @@ print(json.dumps([re.search(pattern, request["text"], flags) is not None for pat
 
 
 def check(expected: Expected) -> Iterator[str]:
-    """Report patterns that do not compile."""
+    """Yield patterns that do not compile."""
     for index, pattern in enumerate(expected.patterns):
         try:
             re.compile(pattern)
         except (re.error, RecursionError, OverflowError) as error:
-            yield f"expectedOutput.patterns[{index}]: no pattern of Python's re: {error}"
+            yield f"expectedOutput.patterns[{index}]: invalid regular expression: {error}"
 
 
 @scorer()
 def regex(found: Any, rules: Rules) -> Scored:  # noqa: ANN401 - JSON
-    """Score the share of patterns that are found."""
+    """Score the share of patterns found."""
     patterns, text = rules.expected.patterns, searched(found, rules.evaluator.scope)
     request = {"patterns": patterns, "text": text, "case": is_case_sensitive(rules, default=True)}
     argv = [sys.executable, "-I", "-S", "-c", _TRY]
@@ -55,9 +55,9 @@ def regex(found: Any, rules: Rules) -> Scored:  # noqa: ANN401 - JSON
     try:
         done = run(argv, cwd=cwd, stdin=json.dumps(request).encode(), timeout_s=limit_s)
     except IncompleteError as error:
-        words = f"the patterns were not decided within {limit_s:g} s on this answer: {error}"
+        words = f"matching the patterns on this answer took more than {limit_s:g} s: {error}"
         raise UnscoredError(ErrorKind.SCORER, words) from error
     if done.returncode:
-        raise UnscoredError(ErrorKind.SCORER, "the patterns could not be tried on this answer")
+        raise UnscoredError(ErrorKind.SCORER, "the patterns could not be matched on this answer")
     missed = [pattern for pattern, hit in zip(patterns, json.loads(done.stdout), strict=True) if not hit]
     return share(missed, len(patterns), "patterns; not found")

@@ -1,4 +1,4 @@
-"""What a check of a static benchmark says: its score, whether it passes, and why. No skill that is run gets it."""
+"""Use the result of a static benchmark's check as the score; never for skills that are run."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class Static:
                 0 <= score <= 1
             ):
                 text = "; ".join(map(str, reasons))
-                return Scored(float(score), passed=passed, reason=text[:MAX_WORDS] or "nothing was found wrong")
-        raise UnscoredError(ErrorKind.SCORER, "no check of a skill's directory has answered this")
+                return Scored(float(score), passed=passed, reason=text[:MAX_WORDS] or "no problems found")
+        raise UnscoredError(ErrorKind.SCORER, "this is not the result of a static check")
 
 
 def static(task: Task, rules: Rules, surroundings: Surroundings) -> Static:  # noqa: ARG001 - as every scorer
-    """Make ready to score one task; see :class:`skillgate.bench.ports.Prepare`."""
+    """Prepare to score one task; see :class:`skillgate.bench.ports.Prepare`."""
     return Static()

@@ -1,6 +1,6 @@
-"""The servers that packaged benchmarks need: each file declares its ``SERVICE``.
+"""Servers of packaged benchmarks. Each file is one server and declares its ``SERVICE``.
 
-They listen on loopback alone, are bounded, and answer the same to the same request.
+Servers listen on loopback only, have limits, and always answer a request in the same way.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from urllib.parse import parse_qsl, urlsplit
 
 HOST = "127.0.0.1"
 _MOST_DISCARDED = 64 << 20
-_MOST_BODY = 1_000_000  # bytes of a request that are read
+_MOST_BODY = 1_000_000  # bytes of a request body
 _MOST_CONNECTIONS = 128
-_PATIENCE_S = 15.0  # for a client that says nothing
+_PATIENCE_S = 15.0  # for a silent client
 
 
 class Request(NamedTuple):
-    """One request; its headers are by lower-case name."""
+    """A request; header names are in lower case."""
 
     method: str
     path: str
@@ -31,12 +31,12 @@ class Request(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What is answered."""
+    """A response."""
 
     status: int
-    value: Any = b""  # written as JSON; bytes are sent as they are
-    headers: tuple[tuple[str, str], ...] = ()  # in addition to the type and length of the content
-    after_s: float = 0.0  # how long it is held back
+    value: Any = b""  # sent as JSON; bytes are sent unchanged
+    headers: tuple[tuple[str, str], ...] = ()  # besides Content-Type and Content-Length
+    after_s: float = 0.0  # delay
     content_type: str = "application/json"
 
 
@@ -49,7 +49,7 @@ class Handler(BaseHTTPRequestHandler):
     server: Listener
 
     def answer(self, request: Request) -> Answer:
-        """Answer one request; the same request has the same answer."""
+        """Answer one request; the same request gets the same answer."""
         raise NotImplementedError
 
     def _handle(self) -> None:
@@ -57,7 +57,7 @@ class Handler(BaseHTTPRequestHandler):
         length = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1
         if not 0 <= length <= _MOST_BODY:
             self._discard(length)
-            self._send(Answer(413, {"code": "too_large", "message": f"at most {_MOST_BODY} bytes are read"}))
+            self._send(Answer(413, {"code": "too_large", "message": f"maximum {_MOST_BODY} bytes"}))
             return
         body = self.rfile.read(length)
         parts = urlsplit(self.path)
@@ -68,7 +68,7 @@ class Handler(BaseHTTPRequestHandler):
     do_GET = do_POST = do_PUT = do_DELETE = do_PATCH = do_HEAD = _handle  # noqa: N815 - as the base class names them
 
     def _discard(self, left: int) -> None:
-        """Take in what was announced, within bounds: a client that still sends would see a broken connection."""
+        """Read the announced body up to a limit: otherwise a client that still sends gets a broken connection."""
         left = min(left, _MOST_DISCARDED)
         while left > 0 and (piece := self.rfile.read(min(left, 1 << 16))):
             left -= len(piece)
@@ -89,50 +89,50 @@ class Handler(BaseHTTPRequestHandler):
             self.wfile.write(data)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002, ANN401 - the base class's
-        """Say nothing: what foreign programs ask for is no part of a run's output."""
+        """Do not log: requests of skills are not part of a run's output."""
 
 
 class Listener(ThreadingHTTPServer):
-    """Listens on loopback from the moment it is made; answers once it serves."""
+    """Listens on loopback from its creation; answers once it serves."""
 
     daemon_threads = True
     block_on_close = False
     request_queue_size = 128
 
     def __init__(self, handler: type[Handler], port: int = 0) -> None:
-        """Bind a port, 0 for one that is free; OSError where it cannot be bound."""
-        self.ended = threading.Event()  # set when it is to close; what is held back is answered then
+        """Bind a port, 0 for a free one; raise OSError if that fails."""
+        self.ended = threading.Event()  # set on closing; delayed answers are sent then
         self._room = threading.BoundedSemaphore(_MOST_CONNECTIONS)
         super().__init__((HOST, port), handler)
-        self.url = f"http://{HOST}:{self.server_address[1]}"  # without a slash at the end
+        self.url = f"http://{HOST}:{self.server_address[1]}"  # without a trailing slash
 
     def server_bind(self) -> None:
-        """Bind without asking a name server for this machine's name, which the nearest base class does."""
+        """Bind without the host name lookup of the base class."""
         TCPServer.server_bind(self)
 
     def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as the base class
-        """Answer a connection in a thread of its own, as long as there are not too many."""
+        """Answer a connection in a separate thread, up to a maximum number."""
         if not self._room.acquire(blocking=False):
             self.shutdown_request(request)
             return
         super().process_request(request, client_address)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as the base class
-        """Answer one connection to its end."""
+        """Answer one connection."""
         try:
             super().process_request_thread(request, client_address)
         finally:
             self._room.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as the base class
-        """Pass over a client that went away; anything else is a bug, and shown as the base class does."""
+        """Ignore a client that disconnected; report anything else as the base class does."""
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
 
 
 class Service(NamedTuple):
-    """What a file of this package declares as ``SERVICE``."""
+    """The declaration of a server, ``SERVICE`` in its file."""
 
     handler: type[Handler]
-    key: str  # in a task's input, and in capitals in the names of variables
-    file: tuple[str, bytes] | None = None  # that skills can read instead of sending requests: name and content
+    key: str  # key in task input; in capitals, part of variable names
+    file: tuple[str, bytes] | None = None  # name and content of a file that skills can read instead of sending requests

@@ -1,4 +1,4 @@
-"""A small shop's API: it answers well and badly, by the request, so that clients can be tried; it stores nothing."""
+"""The API of a small shop, with good and bad answers to test clients. It stores nothing."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class _Api(Handler):
 
 
 def _part_page(query: dict[str, str]) -> Answer:
-    """Return a page of parts, and where the next one is."""
+    """Return a page of parts, and the path of the next page."""
     parts = [part for part in _PARTS if query.get("shelf", part["shelf"]) == part["shelf"]]
     number = query.get("page", "1")
     if not (number.isascii() and number.isdigit()) or not 1 <= int(number[:4]) <= 100:
@@ -73,7 +73,7 @@ def _post(request: Request, path: str) -> Answer:
 
 
 def _order(data: dict[str, Any]) -> Answer:
-    """Take an order: its number follows from what it says, and nothing is stored."""
+    """Accept an order; its number is derived from its content, and nothing is stored."""
     part = next((part for part in _PARTS if part["id"] == data.get("part")), None)
     count = data.get("count")
     if part is None or not isinstance(count, int) or isinstance(count, bool) or count < 1:

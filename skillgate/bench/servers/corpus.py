@@ -1,4 +1,4 @@
-"""Short documents of invented facts, to be searched: what they say cannot be known without reading them."""
+"""Search in short documents of invented facts, which cannot be known without reading them."""
 # ruff: noqa: PTH100, PTH118, PTH120, PTH123
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from skillgate.bench.servers import Answer, Handler, Request, Service
 
 _FILE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "builtin", "corpus.jsonl")
 _WORD = re.compile(r"\w+")
-_MOST = 10  # results of a search that does not want fewer
+_MOST = 10  # default limit of results
 
 
 def _read() -> bytes:
@@ -44,7 +44,7 @@ class _Corpus(Handler):
 
 
 def _search(query: dict[str, str]) -> Answer:
-    """Find documents by how many of the words they hold; what they say has to be read in them."""
+    """Find documents by the number of matching words; the results have no text."""
     words = set(_WORD.findall(query.get("q", "").casefold()))
     limit = query.get("limit", str(_MOST))
     if not words or not (limit.isascii() and limit.isdigit()) or len(limit) > 3:

@@ -1,8 +1,8 @@
-"""Starters: each file composes the files of one kind of new skill, which run as they are.
+"""Templates of new skills. Each file is one template, whose skill runs as it is.
 
-Read from the source, where they are set: ``FIRST`` (the command to run before its tasks) and ``HYPHENS`` (its name has
-``-`` in the place of what an id cannot have). The first by ``POSITION`` is the default. The programs of new skills are
-in the folder ``programs``; what all starters share is here.
+These constants are read from the source: ``FIRST`` (a command to run before the tasks) and ``HYPHENS`` (``-`` replaces
+characters that the name cannot have). The first template by ``POSITION`` is the default. The programs of new skills
+are in the folder ``programs``.
 """
 # ruff: noqa: PTH118, PTH120, PTH123
 
@@ -48,7 +48,7 @@ _TASKS = (
 
 
 class Wanted(NamedTuple):
-    """A new skill: its id, which is its directory too, the name that people see, its description, ``""`` for none."""
+    """A new skill: its id, which is also its directory, its name, and its description or ``""``."""
 
     id: str
     name: str
@@ -56,18 +56,18 @@ class Wanted(NamedTuple):
 
 
 def program(name: str) -> str:
-    """Read the text of a new skill's program, or body, from the folder ``programs``."""
+    """Read a file from the folder ``programs``."""
     with open(os.path.join(os.path.dirname(__file__), "programs", name), encoding="utf-8") as file:
         return file.read()
 
 
 def as_json(value: object) -> str:
-    """Write a file's JSON."""
+    """Return JSON for a file."""
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
 def spec(wanted: Wanted, adapter: str, entrypoint: str, **changes: object) -> dict[str, Any]:
-    """Compose a skill.json."""
+    """Return a skill.json."""
     default = f"Answers a query with its text in capital letters: the first version of {wanted.name}."
     return {
         "id": wanted.id,
@@ -85,12 +85,12 @@ def spec(wanted: Wanted, adapter: str, entrypoint: str, **changes: object) -> di
 
 
 def tasks(wanted: Wanted, tasks: Sequence[Mapping[str, Any]] = _TASKS, **checked: int) -> dict[str, Any]:
-    """Compose the starter's benchmark: by default two tasks that compare what is answered with a value.
+    """Return the template's benchmark, by default with two tasks that compare values.
 
     Args:
-        wanted: the skill.
-        tasks: in their place.
-        checked: how many of them a probe passes that knows nothing.
+        wanted: The skill.
+        tasks: Other tasks.
+        checked: How many tasks each do-nothing probe passes.
     """
     return {
         "id": f"{wanted.id}-basic".lstrip("_-"),
@@ -105,7 +105,7 @@ def tasks(wanted: Wanted, tasks: Sequence[Mapping[str, Any]] = _TASKS, **checked
 def program_files(
     wanted: Wanted, spec: Mapping[str, Any], config: Mapping[str, Any], file: str, text: str, words: str
 ) -> dict[str, str]:
-    """Return the files of a skill that is a program ``file``: its settings, its tasks, and a README that begins so."""
+    """Return the files of a skill that is a program ``file``; ``words`` begin the README."""
     return {
         SKILL_JSON: as_json(spec),
         CONFIG_JSON: as_json(config),
@@ -116,12 +116,12 @@ def program_files(
 
 
 def readme(wanted: Wanted, words: str) -> str:
-    """Compose the README: what to edit, and the command that shows whether it still holds."""
+    """Return the README: what to edit, and the command to test it."""
     return f"""# {wanted.id}
 
 {words}
 
-Write the tasks that it will really meet into `{TASKS}`, and run them from this directory:
+Replace the tasks in `{TASKS}` with realistic ones, and run them from this directory:
 
     skillgate eval --skills . --tasks {TASKS} --exit-on-fail
 """

@@ -1,4 +1,4 @@
-"""A server that answers a POST of JSON, with a small program that serves it on this machine."""
+"""A server that answers a JSON POST, with a small program that runs it on this machine."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ POSITION = 1
 FIRST = "skillgate bench serve {}    (until Ctrl-C, in another terminal)"
 _ENTRYPOINT = "http://127.0.0.1:8765/invoke"
 _WORDS = f"""\
-A server that answers a POST of JSON at {_ENTRYPOINT}. The work is done by the function `answer` of
-`server.py`; `skillgate bench serve .` runs it until Ctrl-C, and until it runs its tasks are not measured. For a
-server elsewhere, change `entrypoint` in `skill.json` and take `serve` out of `adapter.config.json`."""
+A server that answers a JSON POST at {_ENTRYPOINT}. The function `answer` in `server.py` does the work.
+`skillgate bench serve .` runs the server until Ctrl-C; its tasks are measured only while it runs. For a server
+elsewhere, change `entrypoint` in `skill.json` and remove `serve` from `adapter.config.json`."""
 
 
 def files(wanted: Wanted) -> Mapping[str, str]:

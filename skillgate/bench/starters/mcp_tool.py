@@ -1,4 +1,4 @@
-"""A tool of an MCP server that speaks over its pipes, with the protocol's official SDK."""
+"""A tool of an MCP server over standard input and output, with the official SDK."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 POSITION = 3
 _WORDS = """\
 A tool of an MCP server that speaks over standard input and output; it needs the official SDK
-(`python3 -m pip install mcp`). The work is done by the function `answer` of `server.py`. The
-tool's name is the id in `skill.json`."""
+(`python3 -m pip install mcp`). The function `answer` in `server.py` does the work. The tool's
+name is the id in `skill.json`."""
 
 
 def files(wanted: Wanted) -> Mapping[str, str]:

@@ -1,4 +1,4 @@
-"""A Python program that answers one JSON-RPC request over its pipes."""
+"""A Python program that answers one JSON-RPC request on standard input and output."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 POSITION = 2
 _WORDS = """\
 A program that is started for each request: one line of JSON-RPC on standard input, one reply on standard output.
-The work is done by the function `answer` of `skill.py`."""
+The function `answer` in `skill.py` does the work."""
 
 
 def files(wanted: Wanted) -> Mapping[str, str]:

@@ -1,4 +1,4 @@
-"""A SKILL.md: instructions that a model follows, with tasks that a benchmark compares its answers with."""
+"""A SKILL.md with instructions for a model, and tasks with expected answers."""
 
 from __future__ import annotations
 
@@ -29,6 +29,6 @@ metadata:
 
 def files(wanted: Wanted) -> Mapping[str, str]:
     """Return the files, by their path in the skill's directory."""
-    description = json.dumps(wanted.description or _DESCRIPTION, ensure_ascii=False)  # a text of JSON is one of YAML
+    description = json.dumps(wanted.description or _DESCRIPTION, ensure_ascii=False)  # a JSON string is valid YAML
     head = f"---\nname: {wanted.id}\ndescription: {description}\n{_REST}---\n\n"
     return {"SKILL.md": head + program("skill_md.md"), TASKS: as_json(tasks(wanted))}

@@ -1,4 +1,4 @@
-"""Runs the steps on the connection that opened the store, within its transaction and under its lock."""
+"""Run the migrations on the connection that opens the store, within its transaction and lock."""
 
 from alembic import context
 from sqlalchemy.engine import Connection

@@ -12,7 +12,7 @@ down_revision = None
 
 
 def upgrade() -> None:
-    """Make the tables."""
+    """Create the tables."""
     _documents()
     _evaluations()
     _tasks()
@@ -20,7 +20,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Drop them, with all they hold."""
+    """Drop the tables."""
     for table in ("score_results", "task_results", "bench_evaluations", "documents"):
         op.drop_table(table)
 

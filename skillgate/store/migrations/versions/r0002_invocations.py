@@ -25,7 +25,7 @@ JOIN invocations i ON i.id = s.invocation_id"""
 
 
 def upgrade() -> None:
-    """Make the tables and the view."""
+    """Create the tables and the view."""
     _invocations()
     _scores()
     op.create_table(
@@ -39,7 +39,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Drop them, with all they hold."""
+    """Drop the tables and the view."""
     op.execute("DROP VIEW skill_invocations")
     for table in ("shown_rubric", "skill_scores", "invocations"):
         op.drop_table(table)

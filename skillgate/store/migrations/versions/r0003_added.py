@@ -1,4 +1,4 @@
-"""Fields that were added to an invocation by hand, and a salt in place of the paths of recordings."""
+"""Fields added to an invocation by hand, and a salt instead of paths of recordings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ down_revision = "0002"
 
 
 def upgrade() -> None:
-    """Add the column and the table, and forget the paths that earlier versions stored."""
+    """Add the column and the table, and delete the paths that earlier versions stored."""
     op.add_column("invocations", sa.Column("added", sa.Text(), nullable=True))
     op.create_table(
         "origin_salt",
@@ -20,11 +20,11 @@ def upgrade() -> None:
         sa.CheckConstraint("id = 1", name="ck_origin_salt_id"),
     )
     if op.get_bind().dialect.name == "sqlite":
-        op.execute("PRAGMA secure_delete = ON")  # so that no page keeps the bytes of a path
+        op.execute("PRAGMA secure_delete = ON")  # overwrite deleted paths in the file
     op.execute("UPDATE invocations SET origin = NULL")
 
 
 def downgrade() -> None:
-    """Drop them, with all they hold."""
+    """Drop the column and the table."""
     op.drop_table("origin_salt")
     op.drop_column("invocations", "added")
