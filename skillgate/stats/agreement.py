@@ -68,7 +68,7 @@ def mean_pairwise_kappa(ratings: Sequence[Sequence[float]], *, weights: Weights 
     """
     raters = tuple(zip(*ratings, strict=True))
     if len(raters) < 2:
-        return Measure(None, "no ratings" if not raters else "one rater has nobody to agree with")
+        return Measure(None, "no ratings" if not raters else "agreement needs two raters")
     pairs = [kappa(one, two, weights=weights) for one, two in combinations(raters, 2)]
     known = [pair.value for pair in pairs if pair.value is not None]
     return Measure(sum(known) / len(known)) if len(known) == len(pairs) else Measure(None, CONSTANT)
@@ -118,7 +118,7 @@ def icc_2_1(ratings: Sequence[Sequence[float]]) -> Measure:
         return Measure(None, "fewer than two items")
     n, k = table.shape
     if k < 2:
-        return Measure(None, "one rater has nobody to agree with")
+        return Measure(None, "agreement needs two raters")
     mean, rows, columns = table.mean(), table.mean(axis=1), table.mean(axis=0)
     between = k * float(np.sum((rows - mean) ** 2)) / (n - 1)
     raters = n * float(np.sum((columns - mean) ** 2)) / (k - 1)
