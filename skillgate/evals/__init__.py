@@ -1,1 +1,1 @@
-"""The eval sets that a skill brings: reading the formats there are, and finding sets that cannot tell anything."""
+"""The eval sets in a skill's ``evals/``: read every known format, and find sets that cannot show anything."""

@@ -1,12 +1,12 @@
-"""Read one JSON or YAML file of an eval set: bounded, with the line of everything in it, and never an exception."""
+"""Read one JSON or YAML file of an eval set, within bounds and with line numbers. Bad content never raises."""
 
 from __future__ import annotations
 
 import errno
 import json
 import re
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from skillgate.model.evals import STYLES, TriggerCase, Unread
 from skillgate.model.finding import Severity
@@ -15,11 +15,12 @@ from skillgate.model.yaml_bounded import YamlProblem, load_mapping
 if TYPE_CHECKING:
     from skillgate.model.skill import Entry, Tree
 
+Item = TypeVar("Item")
 MAX_BYTES = 1_000_000
-"""Bytes of one file; sets of a thousand prompts take about a fifth of it."""
+"""Bytes of one file; a set of a thousand prompts takes about a fifth of it."""
 
-_LIST = "triggers"  # the key under which a YAML list is read as if it stood there
-# A file may be made to have places without end; beyond these a thing has the line of what encloses it.
+_LIST = "triggers"  # a top-level YAML list is read as if it were under this key
+# A hostile file may have any number of places; beyond these limits a value gets the line of its parent.
 _MOST_PLACES = 50_000
 _LONGEST_PLACE = 400  # characters
 _MARK = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:\n]|[^\s{}\[\],:"]+', re.DOTALL)
@@ -30,7 +31,7 @@ MAX_ALL = 10_000_000
 
 
 class Metered:
-    """A tree of which at most :data:`MAX_ALL` bytes are read: a stranger may have put any number of files there."""
+    """A tree from which at most :data:`MAX_ALL` bytes are read: a hostile skill may hold any number of files."""
 
     def __init__(self, tree: Tree) -> None:
         self._tree = tree
@@ -49,11 +50,7 @@ class Metered:
         return self._tree.names(path)
 
     def read(self, path: str, *, limit: int) -> bytes:
-        """Read as the tree does.
-
-        Raises:
-            OSError: the tree's own; EFBIG when enough was read.
-        """
+        """Read as the tree does; raise OSError as it does, and with EFBIG once the limit is reached."""
         if self._left <= 0:
             raise OSError(errno.EFBIG, f"the eval sets have more than {MAX_ALL:,} bytes")
         data = self._tree.read(path, limit=limit)
@@ -65,10 +62,10 @@ class Loaded(NamedTuple):
     """A document and its places.
 
     Attributes:
-        value: what it holds: JSON values; of YAML also dates and the like.
-        places: the line of each thing in it, counted from 1, under names such as ``evals[0].prompt``; what is in a list
-            at the top has names such as ``[0].prompt``.
-        repeated: (name, line) of each key that stands twice in one mapping.
+        value: JSON values; from YAML also dates and the like.
+        places: line (from 1) of each value, under names such as ``evals[0].prompt``, or ``[0].prompt`` in a top-level
+            list.
+        repeated: (name, line) of each duplicate key.
     """
 
     value: Any
@@ -76,7 +73,7 @@ class Loaded(NamedTuple):
     repeated: tuple[tuple[str, int], ...] = ()
 
     def line(self, place: str) -> int:
-        """Return the line of a place, or of what encloses it; 1 for the whole."""
+        """Return the line of a place or its nearest parent; 1 for the whole document."""
         while place and place not in self.places:
             cut = max(place.rfind("."), place.rfind("["))
             place = place[:cut] if cut > 0 else ""
@@ -84,28 +81,24 @@ class Loaded(NamedTuple):
 
 
 def read_text(tree: Tree, directory: str, file: str) -> str | Unread:
-    """Read a file as text, its line ends normalised.
-
-    ``file`` is relative to the skill's ``directory`` in the tree.
-    """
+    """Read a file as text with normalised line ends; ``file`` is relative to the skill's ``directory`` in the tree."""
     try:
         data = tree.read(f"{directory}/{file}" if directory else file, limit=MAX_BYTES + 1)
     except OSError as error:
         if error.errno == errno.EFBIG:
-            return Unread(file, 1, f"the file was not read: {error.strerror}")
-        return Unread(file, 1, f"the file cannot be read: {error.strerror or error}", unreadable=True)
+            return Unread(file, 1, f"not read: {error.strerror}")
+        return Unread(file, 1, f"cannot read the file: {error.strerror or error}", unreadable=True)
     if len(data) > MAX_BYTES:
-        return Unread(file, 1, f"the file is larger than {MAX_BYTES:,} bytes, and was not read")
+        return Unread(file, 1, f"not read: larger than {MAX_BYTES:,} bytes")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        return Unread(file, line, "the file is not UTF-8")
+        return Unread(file, data.count(b"\n", 0, error.start) + 1, "the file is not UTF-8")
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def load(tree: Tree, directory: str, file: str) -> Loaded | Unread:
-    """Read a file as what its suffix says: ``.json``, else YAML."""
+    """Read a file as JSON if its suffix is ``.json``, else as YAML."""
     text = read_text(tree, directory, file)
     if isinstance(text, Unread):
         return text
@@ -117,24 +110,22 @@ def load_json(text: str, file: str) -> Loaded | Unread:
     try:
         value = json.loads(text)
     except json.JSONDecodeError as error:
-        return Unread(file, error.lineno, f"the file is not JSON: {error.msg} (column {error.colno})")
+        return Unread(file, error.lineno, f"invalid JSON: {error.msg} (column {error.colno})")
     except (ValueError, RecursionError, MemoryError):  # a number of thousands of digits, or nested without end
-        return Unread(
-            file, 1, "the file is not JSON that can be read: nested too deep, or with a number that is too long"
-        )
+        return Unread(file, 1, "JSON cannot be read: nested too deep, or a number is too long")
     scan = _Scan(text)
     return Loaded(value, scan.places, tuple(scan.repeated))
 
 
 def load_yaml(text: str, file: str) -> Loaded | Unread:
-    """Read YAML: one mapping, or one list."""
+    """Read YAML: one mapping or one list."""
     shifted, moved = (f"{_LIST}:\n{text}", 1) if (is_list := _is_list(text)) else (text, 0)
     if is_list:
         shifted = re.sub(r"(?m)^---[ \t]*$", "", shifted, count=1)
     try:
         found = load_mapping(shifted)
     except YamlProblem as problem:
-        return Unread(file, max(1, problem.line - moved), f"the file is not YAML that can be read: {problem.message}")
+        return Unread(file, max(1, problem.line - moved), f"invalid YAML: {problem.message}")
     cut = len(_LIST) if is_list else 0
     places = {place[cut:]: line - moved for place, line in found.places.items() if place[cut:]}
     repeated = tuple((place[cut:], line - moved) for place, line in found.duplicates)
@@ -142,16 +133,14 @@ def load_yaml(text: str, file: str) -> Loaded | Unread:
 
 
 def _is_list(text: str) -> bool:
-    """Whether the first line that says something begins a list."""
-    for line in text.split("\n"):
-        said = line.strip()
-        if said and not said.startswith(("#", "---")):
-            return said.startswith("- ") or said == "-"
-    return False
+    """Whether the first line of content begins a list."""
+    lines = map(str.strip, text.split("\n"))
+    first = next((line for line in lines if line and not line.startswith(("#", "---"))), "")
+    return first == "-" or first.startswith("- ")
 
 
 class _Level:
-    """A list or an object that a scan is in: the name of its place, and of the item or key it is at."""
+    """An open list or object of a scan: its place, and the current item or key."""
 
     __slots__ = ("index", "is_list", "key", "keys", "name")
 
@@ -167,7 +156,7 @@ class _Level:
 
 
 class _Scan:
-    """Notes the line of everything in a text that is known to be JSON: of a member of an object, that of its key."""
+    """The lines of all values in a valid JSON text; for a member of an object, the line of its key."""
 
     def __init__(self, text: str) -> None:
         self.places: dict[str, int] = {}
@@ -207,7 +196,7 @@ class _Scan:
         self.places.setdefault(place, self._line)
 
 
-# -- The lists of prompts with a label that files hold, and what the formats of eval sets share
+# -- Lists of labelled prompts, and helpers shared by the formats
 
 MAX_CASES = 1_000  # of one file
 MAX_PROMPT = 20_000  # characters
@@ -217,7 +206,7 @@ _TRIGGER_LISTS = ("triggers", "queries", "prompts", "evals")
 
 
 def trigger_place(loaded: Loaded) -> str | None:
-    """Say where a document holds its trigger prompts: ``""`` for the document itself, else a key; None for nowhere."""
+    """Return where a document holds trigger prompts: ``""`` for the top level, else a key; None if nowhere."""
     value = loaded.value
     if isinstance(value, list):
         return "" if _labelled(value) else None
@@ -234,17 +223,29 @@ def _labelled(items: list[Any]) -> bool:
 
 
 def triggers(loaded: Loaded, file: str, place: str) -> Iterator[TriggerCase | Unread]:
-    """Read the prompts at a place, as :func:`trigger_place` gives it."""
+    """Read the prompts at a place from :func:`trigger_place`."""
     items = loaded.value[place] if place else loaded.value
     if not items:
-        yield Unread(file, loaded.line(place), "the file holds no prompt at all")
+        yield Unread(file, loaded.line(place), "the file has no prompts")
     for index, item in enumerate(items[:MAX_CASES]):
         yield from _trigger(item, f"{place}[{index}]", loaded, file)
+    yield from beyond(items, "prompts", place, loaded, file)
+
+
+def beyond(items: list[Any], what: str, place: str, loaded: Loaded, file: str) -> Iterator[Unread]:
+    """Report the items after the first :data:`MAX_CASES`, if there are any."""
     if len(items) > MAX_CASES:
-        line = loaded.line(f"{place}[{MAX_CASES}]")
-        yield Unread(
-            file, line, f"the file holds {len(items):,} prompts; those after the first {MAX_CASES:,} were not read"
-        )
+        message = f"{len(items):,} {what}; those after the first {MAX_CASES:,} were not read"
+        yield Unread(file, loaded.line(f"{place}[{MAX_CASES}]"), message)
+
+
+def sort_out(found: Iterable[Item | Unread], read: list[Item]) -> Iterator[Unread]:
+    """Yield what could not be read; append the rest to ``read``."""
+    for one in found:
+        if isinstance(one, Unread):
+            yield one
+        else:
+            read.append(one)
 
 
 def _trigger(item: Any, place: str, loaded: Loaded, file: str) -> Iterator[TriggerCase | Unread]:  # noqa: ANN401 - JSON
@@ -257,42 +258,44 @@ def _trigger(item: Any, place: str, loaded: Loaded, file: str) -> Iterator[Trigg
     line = loaded.line(f"{place}.{key}")
     wrong = why_no_prompt(item.get(key), key)
     if wrong is None and not isinstance(label, bool):
-        wrong = f"should_trigger must be true or false, and is {kind_of(label)}"
+        wrong = f"should_trigger must be true or false, not {kind_of(label)}"
     if wrong is None and style not in STYLES:
-        wrong = f"style must be {' or '.join(STYLES)}, and is {kind_of(style)}"
+        wrong = f"style must be {' or '.join(STYLES)}, not {kind_of(style)}"
     if wrong is not None:
-        yield Unread(file, line, f"this prompt was not read: {wrong}")
+        yield Unread(file, line, f"prompt skipped: {wrong}")
         return
     yield TriggerCase(item[key], bool(label), file, line, style)
     if "style" in item or key == "prompt":  # our own form: a mistyped key would go unseen
         for other in item:
             if other not in _TRIGGER_KEYS:
                 where = loaded.line(f"{place}.{other}")
-                yield Unread(file, where, f"the key {str(other)[:60]!r} means nothing here", Severity.WARNING)
+                yield Unread(file, where, f"unknown key {str(other)[:60]!r}", Severity.WARNING)
 
 
 def named(value: Any, number: int) -> str:  # noqa: ANN401 - JSON
-    """Return what a case is called, at most 200 characters of it; its number where it has no name that can be shown."""
+    """Return a case's name, cut to 200 characters, or its number if it has no usable name."""
     return str(value)[:200] if isinstance(value, str | int | float) else str(number)
 
 
 def why_no_prompt(value: Any, key: str) -> str | None:  # noqa: ANN401 - JSON
-    """Say why a value cannot be a prompt; None where it can."""
+    """Return why a value cannot be a prompt; None if it can."""
+    if value is None:
+        return f"{key} is missing"
     if not isinstance(value, str):
-        return f"{key} must be text, and is {kind_of(value)}"
+        return f"{key} must be a string, not {kind_of(value)}"
     if not value.strip():
         return f"{key} is empty"
     if len(value) > MAX_PROMPT:
-        return f"{key} has {len(value):,} characters; at most {MAX_PROMPT:,} are read"
+        return f"{key} is {len(value):,} characters long (maximum {MAX_PROMPT:,})"
     try:
         value.encode()
     except UnicodeEncodeError:
-        return f"{key} holds half of a surrogate pair, which is no character"
+        return f"{key} contains half a surrogate pair, which is not a character"
     return None
 
 
 def kind_of(value: Any) -> str:  # noqa: ANN401 - JSON
-    """Name what stands in the place of something else; short texts are quoted."""
+    """Describe an unexpected value for a message; strings are quoted, and cut to 40 characters."""
     if value is None:
         return "missing"
     if isinstance(value, str):

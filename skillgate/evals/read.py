@@ -1,4 +1,4 @@
-"""Reads what a skill brings in ``evals/``, whoever it was written for: all of it, or said what of it was not read."""
+"""Read a skill's ``evals/`` in every known format, and report what was skipped."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
 
 FOLDER = "evals"
 LEAST = 5
-"""Prompts of each label from which on a set stands in for generated ones: as many as are generated."""
+"""Minimum prompts per label for a set to replace generated ones: as many as are generated."""
 MOST = 50
-"""Prompts of each label that are taken at most: each costs a line in every judge's question."""
+"""Maximum prompts used per label: each costs a line in every question to the judge."""
 MAX_FILES = 500
 MAX_CASES = 2_000
 """Cases of one skill; every rule looks at each of them."""
 MAX_DEPTH = 6
 MAX_UNREAD = 200
-"""Places of one skill that are told one by one."""
+"""Maximum places of one skill that are reported one by one."""
 _FIXTURES = frozenset(("files", "fixtures", "inputs", "assets", "outputs", "workspace", "node_modules", "__pycache__"))
 
 
 def read_evals(tree: Tree, directory: str, *, skills: Sequence[str] | None = None) -> EvalSet:
-    """Read all eval sets of one skill, or of one plugin.
+    """Read all eval sets of one skill or plugin.
 
-    ``skills`` are the names it goes by in graders that look for its calls; None for that of its directory.
+    ``skills`` are the names under which graders look for its calls; None for the name of its directory.
     """
     names = skills if skills is not None else tuple(name for name in (posixpath.basename(directory),) if name)
     reader = _Reader(Metered(tree), directory, names)
@@ -49,20 +49,20 @@ def read_evals(tree: Tree, directory: str, *, skills: Sequence[str] | None = Non
 def trigger_prompts(
     tree: Tree, directory: str, *, skills: Sequence[str] | None = None
 ) -> tuple[TriggerPrompt, ...] | None:
-    """Return the prompts that a skill brings to be predicted on, in the order they stand in.
+    """Return a skill's own trigger prompts for the judge, in file order.
 
-    A repeated prompt counts once; one that is labelled both ways not at all, nor one that names the skill: no user
-    would, and any model would find it. At most 50 of each label are taken.
+    A repeated prompt counts once. Prompts with both labels, and prompts that name the skill, are left out: no user
+    writes the name, and any model would find it. At most 50 of each label are returned.
 
     Returns:
-        None where there are fewer than 5 that should trigger, or fewer than 5 that should not.
+        None if there are fewer than 5 of either label.
     """
     names = (*(skills or ()), posixpath.basename(directory))
     return usable(read_evals(tree, directory, skills=skills).triggers, names)
 
 
 def usable(triggers: Iterable[TriggerCase], names: Sequence[str] = ()) -> tuple[TriggerPrompt, ...] | None:
-    """Choose among trigger cases, as :func:`trigger_prompts` does; ``names`` are those the skill goes by."""
+    """Select trigger cases as :func:`trigger_prompts` does; ``names`` are the skill's names."""
     clear = distinct(triggers, names)
     chosen = {label: [case for case in clear if case.should_trigger is label][:MOST] for label in (True, False)}
     if min(len(several) for several in chosen.values()) < LEAST:
@@ -75,10 +75,7 @@ def usable(triggers: Iterable[TriggerCase], names: Sequence[str] = ()) -> tuple[
 
 
 def distinct(triggers: Iterable[TriggerCase], names: Sequence[str] = ()) -> tuple[TriggerCase, ...]:
-    """Leave out what is doubled (but for the first), labelled both ways, or names the skill, however many that leaves.
-
-    ``names`` are those the skill goes by.
-    """
+    """Return the cases without repeats (the first stays), contradictory labels and prompts with one of ``names``."""
     found: dict[str, list[TriggerCase]] = {}
     for case in triggers:
         if any(_names(case.prompt, name) for name in names):
@@ -88,7 +85,7 @@ def distinct(triggers: Iterable[TriggerCase], names: Sequence[str] = ()) -> tupl
 
 
 def _names(prompt: str, name: str) -> bool:
-    """Whether a prompt holds a skill's name as a word; a name of one word may be what the task is called."""
+    """Whether a prompt holds a skill's name as a word; a name of one word may also name the task."""
     if "-" not in name:
         return False
     return re.search(rf"(?<![\w./-]){re.escape(name)}(?![\w/-]|\.\w)", prompt, re.IGNORECASE) is not None
@@ -110,7 +107,7 @@ class _Reader:
         self._entered: set[str] = set()
 
     def result(self) -> EvalSet:
-        """Return all that was read; what a task names as its input is no eval set of its own."""
+        """Return everything read; a task's input files are not eval sets themselves."""
         attached = {posixpath.normpath(name) for task in self._tasks for name in task.attached}
         attached |= {f"{FOLDER}/{name}" for name in attached}
         unread = [one for one in self._unread if one.file not in attached]
@@ -128,10 +125,10 @@ class _Reader:
         )
 
     def walk(self) -> None:
-        """Go through the folders, never recursing; each real one once."""
+        """Go through the folders without recursion, each real one once."""
         kind = self._kind(FOLDER)
         if kind is EntryKind.OTHER:
-            message = "the folder is a symbolic link that leads nowhere or outside: nothing of it was read"
+            message = "not read: the folder is a symbolic link that is broken or leads outside the skill"
             self._unread.append(Unread(FOLDER, 1, message, unreadable=True))
         pending = [(FOLDER, 0)] if kind is EntryKind.DIRECTORY else []
         while pending:
@@ -144,12 +141,10 @@ class _Reader:
             if depth < MAX_DEPTH:
                 pending += [(name, depth + 1) for name in reversed(below)]
             elif below:
-                self._unread.append(
-                    Unread(below[0], 1, f"the folder lies more than {MAX_DEPTH} folders deep, and was not read")
-                )
+                self._unread.append(Unread(below[0], 1, f"not read: nested more than {MAX_DEPTH} folders deep"))
 
     def _folder(self, folder: str) -> list[str]:
-        """Read the files of a folder, and give the folders in it that may hold more."""
+        """Read the files of a folder; return its subfolders that may hold more."""
         names = self._tree.names(self._at(folder))
         if "SKILL.md" in names:  # a skill that a task works on
             self._files.append(EvalFile(folder, "fixtures", 0))
@@ -173,8 +168,7 @@ class _Reader:
     def _within(self, path: str) -> bool:
         self._seen += 1
         if self._seen == MAX_FILES + 1:
-            message = f"one file more than the {MAX_FILES} that are read: neither it nor those after it were"
-            self._unread.append(Unread(path, 1, message))
+            self._unread.append(Unread(path, 1, f"more than {MAX_FILES} files; this one and later ones were not read"))
         return self._seen <= MAX_FILES
 
     def _case(self, folder: str, kind: str, form: ModuleType) -> None:
@@ -205,10 +199,10 @@ class _Reader:
             return
         count = self._keep(documents[kind].read(loaded, path))
         self._files.append(EvalFile(path, kind, count))
-        self._unread += [Unread(path, line, f"the key {key[:60]} stands twice") for key, line in loaded.repeated[:20]]
+        self._unread += [Unread(path, line, f"duplicate key {key[:60]}") for key, line in loaded.repeated[:20]]
 
     def _keep(self, found: Iterable[TriggerCase | TaskCase | Recorded | Unread]) -> int:
-        """Keep what was found, and count the cases or results."""
+        """Store what was found; return the number of cases or results."""
         count = 0
         for one in found:
             if isinstance(one, Unread):
@@ -219,7 +213,7 @@ class _Reader:
                 self._recorded.append(one)
                 continue
             if len(self._triggers) + len(self._tasks) == MAX_CASES:
-                message = f"one case more than the {MAX_CASES:,} that are read: neither it nor those after it were"
+                message = f"more than {MAX_CASES:,} cases; this one and later ones were not read"
                 self._unread.append(Unread(one.file, one.line, message))
                 break
             if isinstance(one, TaskCase):
@@ -237,15 +231,10 @@ class _Reader:
 
 
 def _left_over(folder: str, names: Sequence[str]) -> Unread:
-    """Say in one line what of a folder nothing reads."""
+    """Report in one line what no format of a folder reads."""
     shown = ", ".join(name if len(name) <= 60 else name[:59] + "…" for name in names[:5])
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    be, was = ("is", "was") if len(names) == 1 else ("are", "were")
     data = [name for name in names if name.lower().endswith((".json", ".yaml", ".yml", ".jsonl", ".csv"))]
     severity = Severity.WARNING if data else Severity.INFO
-    return Unread(
-        f"{folder}/{(data or names)[0]}",
-        1,
-        f"{shown}{more} {be} nothing that an eval set holds, and {was} not read",
-        severity,
-    )
+    message = f"not read, since no eval format matches: {shown}{more}"
+    return Unread(f"{folder}/{(data or names)[0]}", 1, message, severity)

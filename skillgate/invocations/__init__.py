@@ -1,1 +1,1 @@
-"""Recorded invocations: read, scored, compared over time and gated."""
+"""Read, score, compare over time and gate recorded invocations."""

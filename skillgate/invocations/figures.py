@@ -1,4 +1,4 @@
-"""The figures of one skill, and whether it gets better; what too few observations cannot say is None with a reason."""
+"""Compute the figures and the trend of one skill. What too few observations cannot show is None with a reason."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     from skillgate.model.invocation import Observation
 
 DAY_S = 86_400
-AT_ONCE = 4096  # observations that are taken as columns
-MOST_CATEGORIES = 20  # of one skill that are named; nothing a category says is worth more
+AT_ONCE = 4096  # observations processed as columns
+MOST_CATEGORIES = 20  # maximum named categories of one skill
 _MEAN_METHOD = "Student's t"
 _RATE_METHOD = "Clopper–Pearson"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_ROUNDED = 9  # decimals of means: totals have two, so what differs further down comes from adding them up
+_ROUNDED = 9  # decimals of means: totals have two, so differences further down are rounding errors
 _ALWAYS = (None, *BASELINES)
 _FAILED = (Ending.EXPLAINED_FAILURE.value, Ending.HARD_FAILURE.value)
 _FAILED_POINTS = 5.0  # of completion: an explained failure's. Source: the rubric's table of outcomes
@@ -52,21 +52,21 @@ _AT, _TOTAL = itemgetter(1), itemgetter(5)
 
 
 class Tally:
-    """What is counted of one skill in a window of time, small enough for a million observations.
+    """The counts of one skill in a time window, in bounded memory.
 
     Attributes:
-        recorded: all invocations; ``totals`` holds those of the rated ones in the order of time.
-        before: how many of ``totals`` lie before the last days that a trend compares.
-        points, measured: by component, the sum over those that measure it, and their number.
-        tiers: how many totals each tier has.
-        errors_known, errors_met: those whose errors were counted, and those of them with one or more.
-        endings_known, unrecovered: those whose ending is known, and those of them that failed.
+        recorded: number of invocations; ``totals`` holds the totals of the rated ones, by time.
+        before: number of ``totals`` before the last days that a trend compares.
+        points, measured: by component, the sum of its points and the number of invocations that measure it.
+        tiers: number of totals in each tier.
+        errors_known, errors_met: invocations with counted errors, and those of them with at least one.
+        endings_known, unrecovered: invocations with a known ending, and those of them that failed.
         observed: the sum of the coverages.
-        bare: those of which no points are known at all.
-        first, last: seconds since 1970; None before the first.
-        categories: how often each occurs, None included; of many that the rubric does not know a few, and ``unnamed``
-            counts the invocations of the others.
-        days: by day since 1970, how many totals and their sum.
+        bare: invocations without any known points.
+        first, last: seconds since 1970; None without invocations.
+        categories: number of invocations by category, None included. ``unnamed`` counts those of unknown categories
+            beyond the limit.
+        days: by day since 1970, the number of totals and their sum.
     """
 
     __slots__ = (
@@ -76,12 +76,12 @@ class Tally:
     )
 
     def __init__(self, skill: str, *, since: int | None, boundary: int) -> None:
-        """Start with nothing.
+        """Start empty.
 
         Args:
             skill: its name.
-            since: what is not later is left out, in seconds since 1970; None for nothing.
-            boundary: where the days begin that a trend compares with those before; what is later lies in them.
+            since: only count later observations, in seconds since 1970; None for all.
+            boundary: start of the recent days of a trend, in seconds since 1970.
         """
         self.skill = skill
         self._since, self._boundary = since, boundary
@@ -98,7 +98,7 @@ class Tally:
         self.days: dict[int, tuple[int, float]] = {}
 
     def add(self, some: Sequence[Observation]) -> None:
-        """Count observations of the skill, in the order of time, none earlier than one that was counted."""
+        """Count observations of the skill, ordered by time and not earlier than those already counted."""
         start = 0 if self._since is None else bisect_right(some, self._since, key=_AT)
         some = some[start:] if start else some
         if not some:
@@ -144,9 +144,9 @@ class Tally:
     def _add_endings(
         self, endings: Sequence[str | None], completion: Sequence[float | None], errors: Sequence[int | None]
     ) -> None:
-        """Count endings: those recorded, else what the points of completion say where they rest on anything.
+        """Count endings: recorded ones, else those that follow from observed completion points.
 
-        Rubric 1.0 gives all points to what nobody observed; that is no known ending.
+        Rubric 1.0 gives full points to unobserved completion; that is not a known ending.
         """
         recorded = Counter(endings)
         self.endings_known += len(endings) - recorded[None]
@@ -159,9 +159,9 @@ class Tally:
 
 
 def by_skill(observations: Iterable[Observation]) -> Iterator[tuple[str, Iterator[Sequence[Observation]]]]:
-    """Group observations, which are ordered by skill and time, by skill, each in parts of some thousands.
+    """Group observations, ordered by skill and time, by skill, in parts of some thousands.
 
-    The parts of a skill must be taken before the next skill is.
+    Consume the parts of a skill before the next skill.
     """
     for skill, own in groupby(observations, key=itemgetter(0)):
         yield skill, iter(partial(_part, own), [])
@@ -172,20 +172,20 @@ def _part(observations: Iterator[Observation]) -> list[Observation]:
 
 
 def rated(some: Sequence[Observation]) -> Iterator[tuple[int, float]]:
-    """Yield the time and the total of those that have one."""
+    """Yield the time and the total of rated observations."""
     return ((item[1], total) for item in some if (total := _TOTAL(item)) is not None)
 
 
-TRAILING = 10  # rated invocations whose mean is followed; source: R24
-STEP = 1.0  # points above the best so far that are an improvement; source: R24
-_NEAR = 0.001  # points; a sum over a million totals that are added and taken away drifts by less than a millionth
+TRAILING = 10  # rated invocations in the trailing mean; source: R24
+STEP = 1.0  # minimum points above the best mean for an improvement; source: R24
+_NEAR = 0.001  # points; the running sum of a million totals drifts by less than a millionth
 
 
 class Improvement:
-    """When a skill last got better: over all of its history, by the mean of ten totals in a row (R24).
+    """When a skill last improved, over its whole history, by the mean of ten consecutive totals (R24).
 
-    The first mean of ten is the best so far. One that lies a whole point above the best is an improvement and the new
-    best; so a slow creep counts once it adds up to a point, and what was lost and won back does not count.
+    The first mean is the best so far. A mean one point above the best is an improvement and the new best. So a slow
+    rise counts once it adds up to a point, and recovering from a drop does not count.
     """
 
     def __init__(self) -> None:
@@ -195,7 +195,7 @@ class Improvement:
         self._last: int | None = None
 
     def add(self, rated: Iterable[tuple[int, float]]) -> None:
-        """Follow further rated invocations: their times in seconds since 1970, not falling, and their totals."""
+        """Add rated invocations: non-decreasing times in seconds since 1970, and totals."""
         for at, total in rated:
             if self._last is None:
                 self._last = at
@@ -205,7 +205,7 @@ class Improvement:
                 continue
             if len(self._trailing) > TRAILING:
                 self._about -= self._trailing.popleft()
-            # The running sum drifts a little, and only where it comes near is there anything to add up exactly.
+            # The running sum drifts a little; only a sum near the bound must be computed exactly.
             if self._best is not None and self._about < TRAILING * (self._best + STEP) - _NEAR:
                 continue
             mean = round(math.fsum(self._trailing) / TRAILING, _ROUNDED)
@@ -216,10 +216,7 @@ class Improvement:
 
     @property
     def day(self) -> int | None:
-        """The day of the last improvement in days since 1970; that of the first total where there was none.
-
-        None where nothing is rated.
-        """
+        """Days since 1970 of the last improvement, or else of the first total; None if nothing is rated."""
         return None if self._last is None else self._last // DAY_S
 
 
@@ -228,7 +225,7 @@ def figures(tally: Tally) -> SkillFigures:
     totals, reasons = sample(tally.totals), _reasons(tally)
     interval = _mean_interval(totals)
     if totals.n >= 2 and interval is None:
-        reasons["interval"] = f"all {totals.n} totals are the same, and without a spread there is no interval"
+        reasons["interval"] = f"all {totals.n} totals are equal, so there is no interval"
     return SkillFigures(
         skill=tally.skill,
         recorded=tally.recorded,
@@ -267,17 +264,17 @@ def median(values: Sequence[float]) -> float | None:
 
 
 def rounded(value: float | None) -> float | None:
-    """Return a mean without what adding up leaves behind its decimals, so that it may be held against a bound."""
+    """Return a mean without rounding errors, so that it can be compared with a bound."""
     return None if value is None else round(value, _ROUNDED)
 
 
 def time_of(at: int) -> datetime:
-    """Return the time of seconds since 1970, UTC."""
+    """Return the UTC time of seconds since 1970."""
     return _EPOCH + timedelta(seconds=at)
 
 
 def seconds(time: datetime) -> int:
-    """Return the seconds since 1970 of an aware time, fractions cut off."""
+    """Return the whole seconds since 1970 of an aware time."""
     return (time - _EPOCH) // timedelta(seconds=1)
 
 
@@ -302,72 +299,69 @@ def _reasons(tally: Tally) -> dict[str, str]:
     reasons: dict[str, str] = {}
     n = len(tally.totals)
     if not n:
-        why = f"of {tally.recorded} recorded none is rated: too little of them was observed, or the rubric has no total"
+        why = f"none of {tally.recorded} recorded is rated: too little was observed, or the rubric gives no total"
         reasons |= dict.fromkeys(of_totals, why)
     elif n == 1:
-        reasons |= dict.fromkeys(("deviation", "interval"), "one total has no spread")
+        reasons |= dict.fromkeys(("deviation", "interval"), "only one total")
     for component in Component:
         if not tally.measured[component]:
             reasons[f"components.{component.value}"] = f"no invocation measures {component.value}"
     if not tally.errors_known:
-        reasons["error_rate"] = reasons["error_interval"] = "of no invocation the errors were counted"
+        reasons["error_rate"] = reasons["error_interval"] = "no invocation has an error count"
     if not tally.endings_known:
-        reasons["unrecovered_rate"] = "of no invocation it is known how it ended"
+        reasons["unrecovered_rate"] = "no invocation has a known ending"
     return reasons
 
 
 RECENT_DAYS = 7
-"""How many days are compared with those before. Source: the rubric's "last week" (R20)."""
+"""Number of days compared with the days before. Source: the rubric's "last week" (R20)."""
 LEAST = 5
-"""Rated invocations that each window needs, and those that a component's mean rests on. Source: R20 and R29."""
+"""Minimum rated invocations of each window, and behind a component's mean. Source: R20 and R29."""
 LEAST_PERCENT = 10.0
-"""Of the earlier mean: what a change must reach. Source: the rubric's trend detection."""
+"""Minimum change, in percent of the earlier mean. Source: the rubric's trend detection."""
 LEAST_POINTS = 3.0
-"""What it must reach besides, since ten per cent of a small mean is nothing. Source: R21."""
-SEED = 20_260  # of the bootstrap; any would do, and one must be named for the same bytes to come out
+"""Minimum change in points, since ten percent of a small mean is little. Source: R21."""
+SEED = 20_260  # of the bootstrap; fixed for reproducible output
 ENOUGH = 0.7
-"""The share of its points from which a component needs no advice. Source: the rubric's query of opportunities."""
-_LOW = 0.5  # the share under which a component is low. Source: the rubric's 50 of 100, taken as a share (R18)
+"""Minimum share of its points for a component to need no advice. Source: the rubric's query of opportunities."""
+_LOW = 0.5  # below this share a component is low. Source: the rubric's 50 of 100, as a share (R18)
 
 _WORDS = {
     Component.COMPLETION: {
-        "low": "Many runs do not get to their end: write into SKILL.md what can go wrong, how it shows, and for each"
-        " what to try next.",
-        "medium": "Some runs stop early or take a detour: look at the ones that did, and say in SKILL.md what to do"
-        " there.",
+        "low": "Many runs do not finish. Describe in SKILL.md what can go wrong, how to recognise it, and what to try"
+        " next.",
+        "medium": "Some runs stop early or take a detour. Find out where, and say in SKILL.md what to do there.",
     },
     Component.EFFICIENCY: {
-        "low": "Runs cost far more than their output calls for: keep SKILL.md to what every run needs, and move the"
-        " rest into files that are read when they are needed.",
-        "medium": "Runs cost more than need be: name the shortest order of tool calls, and which files need not be"
-        " read.",
+        "low": "Runs cost far more than expected for their output. Keep in SKILL.md what every run needs, and move the"
+        " rest into files that are read on demand.",
+        "medium": "Runs cost more than expected. Name the shortest sequence of tool calls, and the files to skip.",
     },
     Component.QUALITY: {
-        "low": "Outputs are often wrong or incomplete: show complete examples of good ones, and name the mistakes that"
-        " come again and again.",
-        "medium": "Outputs fall short now and then: end the workflow with a check of the output that the model must"
-        " run.",
+        "low": "Outputs are often wrong or incomplete. Add complete examples of good outputs, and list the frequent"
+        " mistakes.",
+        "medium": "Outputs are sometimes wrong or incomplete. End the workflow with a check that the model must run.",
     },
     Component.SATISFACTION: {
-        "low": "Users rework or drop what they get: ask some of them what they changed, and see which edits repeat.",
-        "medium": "Users come back with corrections: let the skill ask about what is unclear before it starts.",
+        "low": "Users edit or discard the output. Find out what they change, and which edits repeat.",
+        "medium": "Users ask for corrections. Let the skill ask about unclear points before it starts.",
     },
 }
 
 
 def recommendation(component: Component, share: float) -> str | None:
-    """Return what to do about a component that gives a share of its points, in [0, 1]; None from 0.7."""
+    """Return advice for a component with this share of its points, in [0, 1]; None from 0.7."""
     return None if share >= ENOUGH else _WORDS[component]["low" if share < _LOW else "medium"]
 
 
 def tally_of(skill: str, parts: Iterable[Sequence[Observation]], *, now: datetime, days: int | None) -> Tally:
-    """Count what :func:`trend` and the figures need.
+    """Count observations for :func:`trend` and :func:`figures`.
 
     Args:
         skill: its name.
-        parts: its observations in the order of time.
-        now: where the window ends, UTC; an invocation that is later, by a clock that is ahead, counts as recent.
-        days: how long the window is; None for all there is.
+        parts: its observations, ordered by time.
+        now: end of the window, UTC; later invocations (a clock was ahead) count as recent.
+        days: length of the window; None for everything.
     """
     found = Tally(skill, since=start(now, days), boundary=seconds(now) - RECENT_DAYS * DAY_S)
     for part in parts:
@@ -376,12 +370,12 @@ def tally_of(skill: str, parts: Iterable[Sequence[Observation]], *, now: datetim
 
 
 def start(now: datetime, days: int | None) -> int | None:
-    """Return the second after which a window of days begins; None for all there is."""
+    """Return the start of a window of days, exclusive, in seconds since 1970; None for everything."""
     return None if days is None else seconds(now) - days * DAY_S
 
 
 def trend(tally: Tally, *, now: datetime, days: int | None) -> InvocationTrend:
-    """Compare the last seven days of a tally with the days before; the constants above say what counts as a trend."""
+    """Compare the last seven days of a tally with the days before; the constants above define a trend."""
     before, after = tally.totals[: tally.before], tally.totals[tally.before :]
     then, since = sample(before), sample(after)
     boundary = time_of(seconds(now) - RECENT_DAYS * DAY_S)
@@ -413,7 +407,7 @@ def trend(tally: Tally, *, now: datetime, days: int | None) -> InvocationTrend:
 
 
 def with_bootstrap(found: InvocationTrend, tally: Tally, *, seed: int = SEED) -> InvocationTrend:
-    """Add a bootstrap interval of the change to the one that decides, where there is a trend."""
+    """Add a bootstrap interval of the change, for comparison, if there is a trend."""
     drawn = None
     if found.trend is not None:
         drawn = resampled(tally.totals[: tally.before], tally.totals[tally.before :], seed=seed)
@@ -423,7 +417,7 @@ def with_bootstrap(found: InvocationTrend, tally: Tally, *, seed: int = SEED) ->
 
 
 def trend_json(found: InvocationTrend) -> dict[str, Any]:
-    """Return a trend as an object: the keys of the rubric's own result, and ours beside them."""
+    """Return a trend as a JSON object: the keys of the rubric's own result, and ours."""
     document: dict[str, Any] = encode(found)
     return document
 
@@ -435,7 +429,7 @@ def _decided(found: InvocationTrend, then: Sample, since: Sample) -> InvocationT
     bounds = difference(then, since)
     interval = None if bounds is None else Interval(low=bounds.low, high=bounds.high, method=METHOD)
     large = abs(change) >= LEAST_POINTS and (percent is None or abs(round(percent, 9)) >= LEAST_PERCENT)
-    # Without any spread, equal values on either side differ by more than chance: of 5 and 5, in 1 order of 126.
+    # Without spread, a difference is more than chance: 5 and 5 equal values occur in 1 of 126 orders.
     real = interval is None or interval.low > 0 or interval.high < 0
     direction = Direction.STABLE
     if large and real:
@@ -452,27 +446,24 @@ def _decided(found: InvocationTrend, then: Sample, since: Sample) -> InvocationT
 
 
 def _why(found: InvocationTrend, change: float, *, large: bool, real: bool, interval: Interval | None) -> str:
-    figures = f"{found.recent.n} against {found.previous.n} rated invocations: {signed(change)} points"
+    figures = f"{signed(change)} points, {found.recent.n} rated invocations compared with {found.previous.n}"
     if interval is not None:
-        figures += f", and with 95 % between {signed(interval.low)} and {signed(interval.high)}"
+        figures += f" (95 % interval {signed(interval.low)} to {signed(interval.high)})"
     else:
-        figures += ", and within each window all totals are the same"
+        figures += " (within each window all totals are equal)"
     if not large:
         return f"{figures}; a change counts from {LEAST_PERCENT:g} % and {LEAST_POINTS:g} points"
-    return figures if real else f"{figures}; chance alone may do that"
+    return figures if real else f"{figures}; this may be chance"
 
 
 def _too_few(before: int, after: int, days: int | None) -> str:
     if days is not None and days <= RECENT_DAYS:
-        return f"a window of {days} days leaves none before the last {RECENT_DAYS}"
-    return (
-        f"{after} rated in the last {RECENT_DAYS} days and {before} before; a comparison needs {LEAST} of each, and one"
-        " of fewer would be chance"
-    )
+        return f"a window of {days} days has no days before the last {RECENT_DAYS}"
+    return f"{after} rated in the last {RECENT_DAYS} days and {before} before; a comparison needs {LEAST} of each"
 
 
 def _weakest(shares: dict[Component, ComponentFigure]) -> Component | None:
-    """Return the component with the smallest share, where enough invocations measure it and it is weak (R19)."""
+    """Return the component with the smallest share, if it is weak and measured often enough (R19)."""
     weak = {
         component: figure.share
         for component, figure in shares.items()

@@ -1,7 +1,7 @@
-"""Take files of recorded invocations into a store, each wholly or not at all; or score them, and store nothing.
+"""Import files of recorded invocations into a store, one transaction per file; or score them without storing.
 
-A file is read a line at a time, since it may be larger than memory. A path may be a directory, such as the one in which
-Claude Code has its projects: then every ``.jsonl`` file below it is read, and links in it are not followed.
+Files are read line by line, since they may be larger than memory. For a directory, such as Claude Code's projects
+directory, every ``.jsonl`` file below it is read; symbolic links are not followed.
 """
 # ruff: noqa: PTH111, PTH112, PTH113, PTH117, PTH118, PTH120, PTH123
 
@@ -52,20 +52,20 @@ if TYPE_CHECKING:
     _Item = TypeVar("_Item")
 
 STDIN = "-"
-_HEAD = 65_536  # bytes that a format is recognised by
+_HEAD = 65_536  # bytes used to recognise a format
 _SUFFIX = ".jsonl"
 
 
 class Recording(NamedTuple):
-    """A file to read: how it was named, and where it is; ``-`` is the standard input."""
+    """A file to read: its name in messages and its path; ``-`` is standard input."""
 
     shown: str
     path: str
-    parent: str | None = None  # the directory that was named in its place
+    parent: str | None = None  # the directory argument in which it was found
 
 
 class Opened(NamedTuple):
-    """An open file: the bytes that it begins with, and its size, 0 where it is not known."""
+    """An open file, its first bytes, and its size in bytes (0 if unknown)."""
 
     file: IO[bytes]
     head: bytes
@@ -73,7 +73,7 @@ class Opened(NamedTuple):
 
 
 def recordings(paths: Iterable[str], *, cwd: str) -> tuple[list[Recording], list[str]]:
-    """List the files that some paths name, each once, and what is wrong with the others."""
+    """Return the files that the paths name, each once, and the problems of the other paths."""
     found: dict[str, Recording] = {}
     problems: list[str] = []
     for path in paths:
@@ -82,7 +82,7 @@ def recordings(paths: Iterable[str], *, cwd: str) -> tuple[list[Recording], list
             found[STDIN] = Recording("<stdin>", STDIN)
         elif os.path.isdir(place):
             below = list(_below(path, place, problems))
-            problems += [] if below else [f"{path} holds no {_SUFFIX} file"]
+            problems += [] if below else [f"{path} contains no {_SUFFIX} file"]
             found.update({one.path: one for one in below})
         elif not os.path.lexists(place):
             problems.append(f"{path} does not exist")
@@ -96,7 +96,7 @@ def recordings(paths: Iterable[str], *, cwd: str) -> tuple[list[Recording], list
 def _below(shown: str, place: str, problems: list[str]) -> Iterator[Recording]:
     def closed(error: OSError) -> None:
         folder = os.path.join(shown, os.path.relpath(error.filename, place))
-        problems.append(f"{os.path.normpath(folder)} cannot be read: {error.strerror}")
+        problems.append(f"cannot read {os.path.normpath(folder)}: {error.strerror}")
 
     for folder, folders, names in os.walk(place, onerror=closed):
         folders.sort()
@@ -107,17 +107,17 @@ def _below(shown: str, place: str, problems: list[str]) -> Iterator[Recording]:
 
 
 def _holds_any(path: str) -> bool:
-    """Whether a plain file has any bytes: a session that was never used leaves an empty one."""
+    """Whether a regular file is not empty: an unused session leaves an empty one."""
     try:
         found = os.lstat(path)
         return stat.S_ISREG(found.st_mode) and found.st_size > 0
-    except OSError:  # it was there a moment ago
+    except OSError:  # deleted since it was listed
         return False
 
 
 @contextmanager
 def opened(recording: Recording) -> Iterator[Opened]:
-    """Open a file, and read its beginning; raise UsageError where it cannot be read."""
+    """Open a file and read its first bytes; raise UsageError if it cannot be read."""
     try:
         if recording.path == STDIN:
             yield _piped()
@@ -127,19 +127,19 @@ def opened(recording: Recording) -> Iterator[Opened]:
             file.seek(0)
             yield Opened(file, head, os.fstat(file.fileno()).st_size)
     except OSError as error:
-        raise UsageError(f"{recording.shown} cannot be read: {error.strerror}") from error
+        raise UsageError(f"cannot read {recording.shown}: {error.strerror}") from error
 
 
 def _piped() -> Opened:
-    """Wait for as much of the standard input as a format is recognised by: a pipe gives it in pieces of any size."""
+    """Open standard input; wait for enough bytes to recognise the format, since pipes deliver in pieces."""
     if sys.stdin is None:
-        raise UsageError("the standard input is closed")
+        raise UsageError("standard input is closed")
     head = sys.stdin.buffer.read(_HEAD)
     return Opened(BufferedReader(_Headed(head, sys.stdin.buffer)), head, 0)
 
 
 class _Headed(RawIOBase):
-    """A stream whose beginning was read before."""
+    """A stream of which the first bytes were read already."""
 
     def __init__(self, head: bytes, rest: IO[bytes]) -> None:
         self._head, self._rest = head, rest
@@ -155,9 +155,9 @@ class _Headed(RawIOBase):
 
 
 def lines(file: IO[bytes], first: int = 1, *, whole: bool = False) -> Lines:
-    """Yield the lines from where a file stands, with their numbers, without their ends.
+    """Yield numbered lines from the current position, without line ends.
 
-    With ``whole`` the rest of a line that is too long comes too, in pieces under the same number.
+    With ``whole`` the rest of an overlong line follows in pieces under the same number; otherwise it is dropped.
     """
     number = first
     while line := file.readline(LONGEST + 1):
@@ -169,7 +169,7 @@ def lines(file: IO[bytes], first: int = 1, *, whole: bool = False) -> Lines:
 
 
 def lines_between(file: IO[bytes], start: int, end: int, first: int) -> Lines:
-    """Yield the lines from one place of a file to another, both ends of lines; ``first`` is the first number."""
+    """Yield the lines between two offsets at line ends; ``first`` is the first line's number."""
     file.seek(start)
     for number, line in lines(file, first):
         yield number, line
@@ -178,7 +178,7 @@ def lines_between(file: IO[bytes], start: int, end: int, first: int) -> Lines:
 
 
 def sibling_lines(recording: Recording, relative: str) -> Lines | None:
-    """Return the lines of a file near another one, None where there is none; no link is followed, and no ``..``."""
+    """Return the lines of a file at a path relative to another; None if missing or reached by a link or ``..``."""
     if recording.path == STDIN:
         return None
     parts = relative.split("/")
@@ -196,18 +196,18 @@ def _closing(place: str) -> Lines:
         yield from lines(file)
 
 
-WORTH = 4_000_000  # bytes of a file from which on two processes are sooner done
-_PORTION = 400_000  # bytes: some hundred lines, small enough to be waited for
-_NAMED = 10  # files without a known format, that the last message names
-_MOST_PROBLEMS = 1_000  # problems that the JSON names; stderr has all
-_MOST_SCORED = 1_000  # invocations that are shown; there is `log import` for more
-_MOST_SHOWN = 50  # problems of a scoring that stderr has
-_STEP = 4_000_000  # bytes of a file whose progress is worth drawing
-_EVERY = 20  # lines, or portions of a file, between two drawings
+WORTH = 4_000_000  # minimum bytes of a file for which several processes are faster
+_PORTION = 400_000  # bytes: some hundred lines
+_NAMED = 10  # files without a known format that the last message names
+_MOST_PROBLEMS = 1_000  # maximum problems in the JSON; stderr has all
+_MOST_SCORED = 1_000  # maximum invocations to show; `log import` takes more
+_MOST_SHOWN = 50  # maximum problems of a scoring on stderr
+_STEP = 4_000_000  # minimum bytes of a file for a progress display
+_EVERY = 20  # lines, or portions of a file, between two updates of the display
 
 
 class ImportedFile(NamedTuple):
-    """What became of a file; ``stored`` is whether it is in the store, ``parent`` the directory that was named."""
+    """The result for one file: whether it was ``stored``, and the ``parent`` directory argument."""
 
     file: str
     form: str
@@ -228,13 +228,13 @@ class ImportedFile(NamedTuple):
 
 
 class Import(NamedTuple):
-    """What became of the files of an import.
+    """The result of an import.
 
     Attributes:
-        files: those that were read.
-        problems: the first of all problems.
-        unread: how many files could not be read.
-        unrecognised: descriptions of files without any use of a skill, where one was needed.
+        files: the files that were read.
+        problems: the first 1,000 problems.
+        unread: number of unreadable files.
+        unrecognised: descriptions of files that should contain uses of skills and do not.
     """
 
     store: str
@@ -256,7 +256,7 @@ class Import(NamedTuple):
         }
 
     def lines(self, *, verbose: bool) -> Iterator[str]:
-        """Yield what became of files with rejected records, with ``verbose`` of each, and of all together."""
+        """Yield the results of files with rejected records (all files if ``verbose``), then the total."""
         if len(self.files) > 1:
             for one in self.files:
                 if verbose or one.counts.rejected:
@@ -264,11 +264,11 @@ class Import(NamedTuple):
         yield f"{plural(len(self.files), 'file')}, {_totals(self.files)}; rubric {self.rubric}, store {self.store}"
 
     def require_all(self) -> None:
-        """Raise where something that was named is not in the store.
+        """Raise if anything requested is not in the store.
 
         Raises:
-            UsageError: a file could not be read, or records of one were rejected.
-            IncompleteError: a file holds no use of a skill that can be read.
+            UsageError: a file could not be read, or records were rejected.
+            IncompleteError: a file has no readable use of a skill.
         """
         rejected = sum(one.counts.rejected for one in self.files)
         missing = self.unrecognised
@@ -283,11 +283,11 @@ class Import(NamedTuple):
         conflicts = sum(one.counts.fates[Fate.CONFLICT] for one in self.files)
         parts = []
         if self.unread:
-            parts.append(f"{f'{self.unread:,}' if self.unread > 1 else 'one'} of the files could not be read")
+            parts.append(f"{plural(self.unread, 'file')} could not be read")
         if rejected:
-            parts.append(f"{rejected:,} records were rejected" if rejected > 1 else "one record was rejected")
-        rest = "nothing of their files is in the store" if self.strict and rejected else "all else is in the store"
-        more = f"\n--update puts the {conflicts:,} with a known id in the place of what is there" if conflicts else ""
+            parts.append(f"{plural(rejected, 'record')} rejected")
+        rest = "nothing from their files was stored" if self.strict and rejected else "everything else was stored"
+        more = f"\nuse --update to replace the stored records with the same id ({conflicts:,})" if conflicts else ""
         return f"{' and '.join(parts)}; {rest}{more}"
 
 
@@ -296,20 +296,20 @@ def _totals(done: Sequence[ImportedFile]) -> str:
     words = {
         "new": sum(counts.fates[Fate.NEW] for counts in stored),
         "replaced": sum(counts.fates[Fate.UPDATED] for counts in stored),
-        "known already": sum(counts.fates[Fate.KNOWN] for counts in stored),
+        "already stored": sum(counts.fates[Fate.KNOWN] for counts in stored),
         "rejected": sum(one.counts.rejected for one in done),
     }
     left = sum(not one.stored for one in done)
     parts = [f"{count:,} {word}" for word, count in words.items() if count or word == "new"]
-    return ", ".join([*parts, *([f"{left} left out as a whole"] if left else [])])
+    return ", ".join([*parts, *([f"{plural(left, 'file')} skipped"] if left else [])])
 
 
 class Scores(NamedTuple):
     """Invocations of files with their scores.
 
     Attributes:
-        problems: the first of all problems; ``more_problems`` is how many there are beyond them.
-        unrecognised: descriptions of files without any use of a skill, where one was needed.
+        problems: the first 1,000 problems; ``more_problems`` is the number of others.
+        unrecognised: descriptions of files that should contain uses of skills and do not.
     """
 
     rubric: str
@@ -329,11 +329,11 @@ class Scores(NamedTuple):
         }
 
     def parts(self) -> tuple[Part, ...]:
-        """Return what the score is made of where there is a single one."""
+        """Return the parts of the score if there is exactly one invocation."""
         return explainer(self.rubric)(self.scored[0][0]) if len(self.scored) == 1 else ()
 
     def require_all(self) -> None:
-        """Raise UsageError where a file could not be read, IncompleteError where one holds no use of a skill."""
+        """Raise UsageError if a file could not be read, IncompleteError if one has no use of a skill."""
         if self.problems:
             more = self.more_problems + len(self.problems[_MOST_SHOWN:])
             last = [f"and {more:,} more"] if more else []
@@ -357,14 +357,14 @@ def _row(invocation: Invocation, score: InvocationScore, parts: tuple[Part, ...]
 
 
 class _RefusedError(Exception):
-    """Nothing of a file is to be stored."""
+    """Roll back the transaction of a file."""
 
 
 def import_files(request: ImportRequest, session: Console) -> Import:
-    """Import every file that can be; notes say what is wrong with the others.
+    """Import every readable file; report problems of the others as notes.
 
     Raises:
-        UsageError: the store cannot be used, or there is no file.
+        UsageError: the store is unusable, or there is no file.
         IncompleteError: the database failed.
     """
     target, _ = named_store(request.store, session)
@@ -378,7 +378,7 @@ def import_files(request: ImportRequest, session: Console) -> Import:
             problems.append(text)
 
     if not files:
-        raise UsageError("there is nothing to import: " + "; ".join(missing))
+        raise UsageError("nothing to import: " + "; ".join(missing))
     for problem in missing:
         report(problem)
     from skillgate.store.invocations import open_invocations  # brings in the database's packages
@@ -408,7 +408,7 @@ def import_files(request: ImportRequest, session: Console) -> Import:
 
 
 def _warnings(done: Sequence[ImportedFile]) -> Iterator[str]:
-    """Yield the warnings of all files; equal ones of files in one directory once."""
+    """Yield the warnings of all files; equal ones within a directory once."""
     found: dict[tuple[str, str], list[str]] = {}
     for one in done:
         for warning, times in one.counts.warnings.items():
@@ -419,23 +419,22 @@ def _warnings(done: Sequence[ImportedFile]) -> Iterator[str]:
 
 
 def _required(unknown: list[tuple[Recording, str]], known: AbstractSet[str | None]) -> list[str]:
-    """Of the files without a known format, describe those that were named or whose directory is not ``known``."""
+    """Describe files without a known format that were named, or whose whole directory has no known file."""
     return [text for recording, text in unknown if recording.parent is None or recording.parent not in known]
 
 
 def _without_invocations(unknown: list[tuple[Recording, str]]) -> Iterator[str]:
-    """Count the files of each directory that hold nothing to import: other programs put theirs there too."""
+    """Report per directory how many files have nothing to import; they may belong to other programs."""
     found: dict[str, list[str]] = {}
     for recording, _ in unknown:
         if recording.parent is not None:
             found.setdefault(recording.parent, []).append(recording.shown)
     for parent, files in found.items():
-        many = f"{len(files):,} files hold" if len(files) > 1 else "1 file holds"
-        yield f"{parent}: {many} no invocations in a known form, such as {files[0]}"
+        yield f"{parent}: {plural(len(files), 'file')} without invocations in a known format, such as {files[0]}"
 
 
 def _format_of(form: str, file: Opened, shown: str) -> str:
-    """Return the format of a file, recognised where ``form`` is ``auto``; raise UnrecognisedError if it has none."""
+    """Return the format of a file, detected if ``form`` is ``auto``; raise UnrecognisedError if unknown."""
     found = recognise(file.head) if form == "auto" else form
     if found is None:
         raise UnrecognisedError(f"{shown}: {unrecognised(file.head)}")
@@ -449,11 +448,11 @@ def _options(request: ImportRequest | ScoreRequest, recording: Recording, *, kee
 def _file(
     recording: Recording, store: InvocationStore, request: ImportRequest, session: Console, report: _Report
 ) -> ImportedFile:
-    """Take one file in, in one transaction.
+    """Import one file in one transaction.
 
     Raises:
         UsageError: it cannot be read.
-        UnrecognisedError: it has no known format, or no use of a skill is in it.
+        UnrecognisedError: its format is unknown, or it has no use of a skill.
         IncompleteError: the database failed.
     """
     with opened(recording) as file:
@@ -467,7 +466,7 @@ def _file(
             with suppress(LostError), WorkerPool(work, min(processors(), MOST)) as workers:
                 shared = chain.from_iterable(workers.results(_drawn(portions(file.file), file, session)))
                 return _stored(recording, store, request, shared, report)
-            file.file.seek(0)  # the workers were lost: it is read here
+            file.file.seek(0)  # the workers were lost: read it in this process
         numbered = _drawn(lines(file.file, whole=INVOCATION_FORMATS.flag(form, "ONE_DOCUMENT")), file, session)
         found = places(reader(form)(numbered, options), scorer(rubric))
         return _stored(recording, store, request, found, report)
@@ -497,7 +496,7 @@ def _stored(
 
 
 def _drawn(items: Iterator[_Item], file: Opened, session: Console) -> Iterator[_Item]:
-    """Draw how much of a file was read, on a terminal."""
+    """Show on a terminal how much of a file was read."""
     if session.quiet or not session.stderr.isatty() or file.size < _STEP:
         yield from items
         return
@@ -509,11 +508,11 @@ def _drawn(items: Iterator[_Item], file: Opened, session: Console) -> Iterator[_
     session.show_progress("\r" + " " * 40 + "\r")
 
 
-# A large file of lines, shared among processes: each reads and scores portions of it, and one stores the results
+# A large file is divided among processes: each reads and scores portions, one stores the results
 
 
 class Portion(NamedTuple):
-    """Whole lines of a file: where they begin and end, and the number of the first."""
+    """Whole lines of a file: byte offsets of both ends, and the number of the first line."""
 
     start: int
     end: int
@@ -521,7 +520,7 @@ class Portion(NamedTuple):
 
 
 def portions(file: IO[bytes]) -> Iterator[Portion]:
-    """Divide a file at the ends of lines; of a line that is longer than a portion nothing is held."""
+    """Divide a file at line ends; a line longer than a portion is not buffered."""
     start = end = 0
     line = following = 1
     while block := file.read(_PORTION):
@@ -545,7 +544,7 @@ def _work(path: str, form: str, options: Options, rubric: str, portion: Portion)
 
 
 def score(request: ScoreRequest, session: Console) -> Scores:
-    """Score what can be read; raise UsageError where there are too many invocations."""
+    """Score the readable invocations; raise UsageError if there are more than 1,000."""
     files, missing = recordings(request.files, cwd=session.cwd)
     problems = list(missing)
     found: list[Invocation] = []
@@ -569,7 +568,7 @@ def score(request: ScoreRequest, session: Console) -> Scores:
         except UsageError as error:
             report(str(error))
     if len(found) > _MOST_SCORED:
-        raise UsageError(f"there are more than {_MOST_SCORED:,} invocations; log import takes any number")
+        raise UsageError(f"more than {_MOST_SCORED:,} invocations; use log import, which takes any number")
     for line in _without_invocations(unknown):
         session.note(line)
     rate = scorer(request.rubric)

@@ -1,6 +1,6 @@
-"""Requests of the commands of ``log``; and single invocations of a store: add, list, show, rescore and delete them.
+"""Requests of the ``log`` commands; and add, list, show, rescore and delete invocations of a store.
 
-``store`` of a request is what ``--store`` names, None for that of the configuration.
+``store`` of a request is the value of ``--store``; None for the configured store.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
 
 
 class ImportRequest(NamedTuple):
-    """Take files of recorded invocations into a store.
+    """Import files of recorded invocations into a store.
 
     Attributes:
-        form: the files' format; ``auto`` recognises it.
-        category: of invocations that name none.
-        keep_text: whether texts under unknown keys are stored.
-        update: whether what is there under the same id is replaced.
-        strict: whether nothing is taken of a file with a bad line.
-        project: what is stored as the origin, None for a digest of the files' folder.
+        form: the files' format; ``auto`` detects it.
+        category: for invocations without one.
+        keep_text: whether strings under unknown keys are stored.
+        update: whether stored invocations with the same id are replaced.
+        strict: whether a file with an invalid record is skipped as a whole.
+        project: stored as the origin; None for a digest of the files' directory.
     """
 
     store: str | None
@@ -54,7 +54,7 @@ class ImportRequest(NamedTuple):
 
 
 class ScoreRequest(NamedTuple):
-    """Score the invocations of files, and store nothing; the attributes are those of an import."""
+    """Score the invocations of files without storing them; attributes as for an import."""
 
     files: tuple[str, ...]
     form: str
@@ -63,13 +63,13 @@ class ScoreRequest(NamedTuple):
 
 
 class AddRequest(NamedTuple):
-    """Record one invocation, or more signals of one that is there.
+    """Record one invocation, or add fields to a stored one.
 
     Attributes:
-        invocation: a JSON object, ``-`` for the standard input, None for none.
+        invocation: a JSON object, ``-`` for standard input, or None.
         fields: each ``KEY=VALUE``.
-        skill, id: the skill's name and the invocation's id; None where they are among the fields.
-        update: whether it is there already.
+        skill, id: the skill's name and the invocation's id; None if they are among the fields.
+        update: whether to add to a stored invocation.
     """
 
     store: str | None
@@ -84,12 +84,12 @@ class AddRequest(NamedTuple):
 
 
 class Selection(NamedTuple):
-    """Which invocations of a store are looked at, and by which rubric.
+    """A selection of a store's invocations, and the rubric that scores them.
 
     Attributes:
-        skills: by name; empty for all.
-        days: how far to look back, None for all.
-        until: what began later is left out; None for nothing, since a recorder's clock may be ahead.
+        skills: names; empty for all.
+        days: length of the window; None for everything.
+        until: leave out invocations that began later; None for no limit, since a recorder's clock may be ahead.
     """
 
     store: str | None
@@ -100,7 +100,7 @@ class Selection(NamedTuple):
 
 
 class ShowRequest(NamedTuple):
-    """Show one invocation; ``id`` may be how its id begins."""
+    """Show one invocation; ``id`` may be a prefix."""
 
     store: str | None
     id: str
@@ -108,7 +108,7 @@ class ShowRequest(NamedTuple):
 
 
 class RescoreRequest(NamedTuple):
-    """Score what is there by another rubric; ``skill`` and ``since`` are None for everything."""
+    """Score stored invocations by another rubric; ``skill`` and ``since`` are None for all."""
 
     store: str | None
     rubric: str
@@ -117,11 +117,11 @@ class RescoreRequest(NamedTuple):
 
 
 class PurgeRequest(NamedTuple):
-    """Delete what is of a skill, and what began before a time; one of both is None at most.
+    """Delete the invocations of a skill that began before a time; at most one of both is None.
 
     Attributes:
-        dry_run: whether they are only counted.
-        agreed: whether no question is needed.
+        dry_run: only count them.
+        agreed: do not ask for confirmation.
     """
 
     store: str | None
@@ -131,13 +131,13 @@ class PurgeRequest(NamedTuple):
     agreed: bool
 
 
-_NAMED = 10  # ids that a message names
-_MOST = 1_000_000  # characters of an invocation that is added
+_NAMED = 10  # maximum ids in a message
+_MOST = 1_000_000  # maximum characters of an added invocation
 _IDENTITY = frozenset(("invocation_id", "skill_name", "source"))
 
 
 class Listing(NamedTuple):
-    """Invocations of a store, the latest first, and how many more there are."""
+    """Invocations of a store, latest first, and the number not listed."""
 
     store: str
     rubric: str
@@ -157,12 +157,12 @@ class Listing(NamedTuple):
         }
 
     def scored(self) -> list[tuple[Invocation, InvocationScore | None]]:
-        """Return each with its score, None where the rubric has not scored it."""
+        """Return each invocation with its score; None if this rubric has not scored it."""
         return [(one.invocation, one.scores[0] if one.scores else None) for one in self.records]
 
 
 class Detail(NamedTuple):
-    """All that is stored of one invocation, and what its score is made of."""
+    """Everything stored about one invocation, and the parts of its score."""
 
     store: str
     record: Record
@@ -193,25 +193,23 @@ class Detail(NamedTuple):
         }
 
     def fields(self) -> dict[str, tuple[str, bool]]:
-        """Return the text of every field that is known, and whether it was added by hand."""
-        return {
-            name: (
-                value if isinstance(value, str) else json.dumps(value, ensure_ascii=False),
-                name in self.record.added,
-            )
+        """Return the text of every known field, and whether it was added later."""
+        texts = {
+            name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             for name, value in _fields(self.record.invocation).items()
         }
+        return {name: (text, name in self.record.added) for name, text in texts.items()}
 
 
 class Changed(NamedTuple):
-    """How many invocations of a store were rescored or deleted."""
+    """The number of a store's invocations that were rescored or deleted."""
 
     store: str
     number: int
 
 
 class Addition(NamedTuple):
-    """What became of an invocation that was added."""
+    """The result of adding an invocation."""
 
     scored: Scored
     fate: Fate
@@ -228,7 +226,7 @@ class Addition(NamedTuple):
         }
 
     def line(self) -> str:
-        """Return it in a line."""
+        """Return it as one line."""
         name, score = printable(self.scored.invocation.invocation_id), self.scored.score
         total = "not rated" if score.total is None else f"{score.total:.2f}"
         return f"{name} {self.fate.value}: {total}, {100 * score.coverage:.0f} % observed"
@@ -236,10 +234,10 @@ class Addition(NamedTuple):
 
 @contextmanager
 def existing_store(named: str | None, session: Console) -> Iterator[tuple[InvocationStore, str]]:
-    """Open the store that is named, else that of the configuration, with its name for messages.
+    """Open the named or else the configured store, with its name for messages.
 
     Raises:
-        UsageError: it cannot be used, or there is none.
+        UsageError: it is unusable or does not exist.
     """
     target, _ = named_store(named, session)
     require_packages(target)
@@ -253,10 +251,10 @@ def existing_store(named: str | None, session: Console) -> Iterator[tuple[Invoca
 
 
 def list_invocations(selection: Selection, most: int, session: Console) -> Listing:
-    """List at most so many invocations, the latest first.
+    """List at most ``most`` invocations, latest first.
 
     Raises:
-        UsageError: the store cannot be used.
+        UsageError: the store is unusable.
         IncompleteError: the database failed.
     """
     _, skills, rubric, days, until = selection
@@ -268,10 +266,10 @@ def list_invocations(selection: Selection, most: int, session: Console) -> Listi
 
 
 def show(request: ShowRequest, session: Console) -> Detail:
-    """Return all that is stored of one invocation.
+    """Return everything stored about one invocation.
 
     Raises:
-        UsageError: the store cannot be used, or there is no single invocation with this id.
+        UsageError: the store is unusable, or no or several invocations have this id.
         IncompleteError: the database failed.
     """
     with existing_store(request.store, session) as (store, shown):
@@ -281,10 +279,10 @@ def show(request: ShowRequest, session: Console) -> Detail:
 
 
 def rescore(request: RescoreRequest, session: Console) -> Changed:
-    """Score what is there by a rubric; where that is everything, it is the current one from then on.
+    """Score stored invocations by a rubric; if all are rescored, it becomes the store's current rubric.
 
     Raises:
-        UsageError: the store cannot be used.
+        UsageError: the store is unusable.
         IncompleteError: the database failed.
     """
     _, rubric, skill, since = request
@@ -294,10 +292,10 @@ def rescore(request: RescoreRequest, session: Console) -> Changed:
 
 
 def purge(request: PurgeRequest, session: Console) -> Changed:
-    """Delete invocations, after a question.
+    """Delete invocations after confirmation.
 
     Raises:
-        UsageError: nothing says which, nobody agreed, or the store cannot be used.
+        UsageError: nothing is selected, the deletion is not confirmed, or the store is unusable.
         IncompleteError: the database failed.
     """
     _, before, skill, dry_run, agreed = request
@@ -305,7 +303,7 @@ def purge(request: PurgeRequest, session: Console) -> Changed:
         raise UsageError("log purge needs --before DATE, --skill NAME, or both")
     with existing_store(request.store, session) as (store, shown):
         count = store.purge(before=before, skill=skill, dry_run=True)
-        if not dry_run:  # also of none: it clears what an earlier one had to leave
+        if not dry_run:  # even if the count is 0: this clears the rest of an earlier purge
             if count and not agreed:
                 _require_agreement(count, before, skill, session)
             count = store.purge(before=before, skill=skill, dry_run=False)
@@ -313,7 +311,7 @@ def purge(request: PurgeRequest, session: Console) -> Changed:
 
 
 def counted(number: int) -> str:
-    """Return how many invocations, in words."""
+    """Return a number of invocations in words."""
     return plural(number, "invocation")
 
 
@@ -322,23 +320,23 @@ def _require_agreement(count: int, before: datetime | None, skill: str | None, s
     which = "" if skill is None else f" of {skill}"
     question = f"delete {counted(count)}{which}{when}?"
     if not session.interactive:
-        raise UsageError(f"{question} nobody is here to ask; say --yes")
+        raise UsageError(f"{question} Cannot ask without a terminal; confirm with --yes")
     if not session.confirm(question):
         raise UsageError("nothing was deleted")
 
 
 def _record(store: InvocationStore, name: str) -> Record:
-    """Return the invocation with an id, or the only one whose id begins so; raise UsageError where there is none."""
+    """Return the invocation with an id or unique id prefix; raise UsageError if there is none."""
     record = store.record(name) or store.record(stored_id(name))
     if record is None:
         ids = store.ids(name, _NAMED + 1) if name else ()
         if len(ids) > 1:
             more = ", …" if len(ids) > _NAMED else ""
             named = ", ".join(map(printable, ids[:_NAMED]))
-            raise UsageError(f"several invocations begin with {printable(name)!r}: {named}{more}")
+            raise UsageError(f"several invocation ids begin with {printable(name)!r}: {named}{more}")
         record = store.record(ids[0]) if ids else None
     if record is None:
-        raise UsageError(f"there is no invocation {printable(name)}; list their ids with `skillgate log list --all`")
+        raise UsageError(f"no invocation {printable(name)!r}; list the ids with `skillgate log list --all`")
     return record
 
 
@@ -361,7 +359,7 @@ def _row(record: Record, score: InvocationScore | None) -> dict[str, Any]:
 
 
 def _fields(invocation: Invocation) -> dict[str, Any]:
-    """Return what is known of an invocation, by the names of fields."""
+    """Return the known fields of an invocation by name."""
     return {name: _plain(value) for name, value in invocation._asdict().items() if value is not None}
 
 
@@ -375,17 +373,17 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - a value of any field
 
 
 def add(request: AddRequest, session: Console) -> Addition:
-    """Record one invocation that comes as fields, or more signals of one that is there.
+    """Record one invocation, or add fields to a stored one.
 
     Raises:
-        UsageError: it is not valid, one with its id says something else, or the store cannot be used.
+        UsageError: it is invalid, its id is taken by a different one, or the store is unusable.
         IncompleteError: the database failed.
     """
     target, _ = named_store(request.store, session)
     require_packages(target)
     fields = _added_fields(request)
     if request.update and "invocation_id" not in fields:
-        raise UsageError("--update adds to an invocation: say which with --id")
+        raise UsageError("--update needs the invocation's id; set it with --id")
     from skillgate.store.invocations import open_invocations  # brings in the database's packages
 
     score = scorer(request.rubric)
@@ -394,37 +392,37 @@ def add(request: AddRequest, session: Console) -> Addition:
         if request.update:
             return Addition(_amended(fields, store, request, session), Fate.UPDATED)
         if "skill_name" not in fields and "skill" not in fields:
-            raise UsageError("say which skill was invoked, with --skill")
+            raise UsageError("no skill given; name the invoked skill with --skill")
         made = {"timestamp": datetime.now(UTC).isoformat(), "invocation_id": str(uuid.uuid4())}
         found = _read({**made, **fields}, request, session)
         scored = Scored(found, score(found), digest_of(found))
         with store.importing(request.rubric, score) as run:
             (fate,) = run.add([scored])
             if fate is Fate.CONFLICT:
-                message = "is in the store and says something else; --update adds to it"
-                raise UsageError(f"the invocation {found.invocation_id} {message}")
+                message = "is already in the store with other values; use --update to add to it"
+                raise UsageError(f"invocation {found.invocation_id} {message}")
         return Addition(scored, fate)
     finally:
         store.close()
 
 
 def _added_fields(request: AddRequest) -> dict[str, Any]:
-    """Return the fields of a request; raise UsageError where something is no JSON, or no ``KEY=VALUE``."""
+    """Return the fields of a request; raise UsageError for invalid JSON or an invalid ``KEY=VALUE``."""
     found: dict[str, Any] = {}
     if request.invocation is not None:
         text = request.invocation
         if text == "-":
             if sys.stdin is None:
-                raise UsageError("the standard input is closed")
+                raise UsageError("standard input is closed")
             text = sys.stdin.read(_MOST + 1)
         if len(text) > _MOST:
-            raise UsageError(f"an invocation has up to {_MOST:,} characters")
+            raise UsageError(f"the invocation is longer than {_MOST:,} characters")
         try:
             data = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise UsageError(f"the invocation is no JSON: {str(error)[:200]}") from None
+            raise UsageError(f"the invocation is not valid JSON: {str(error)[:200]}") from None
         if not isinstance(data, dict):
-            raise UsageError("the invocation is no JSON object")
+            raise UsageError("the invocation is not a JSON object")
         found = data
     for word in request.fields:
         _set(found, word)
@@ -441,7 +439,7 @@ def _set(found: dict[str, Any], word: str) -> None:
     key, mark, text = word.partition("=")
     *above, last = key.strip().split(".")
     if not mark or not last:
-        raise UsageError(f"expected KEY=VALUE, as in user_accepted=true, found {word[:80]!r}")
+        raise UsageError(f"expected KEY=VALUE, such as user_accepted=true, found {word[:80]!r}")
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -449,21 +447,21 @@ def _set(found: dict[str, Any], word: str) -> None:
     for step in above:
         inner = found.setdefault(step, {})
         if not isinstance(inner, dict):
-            raise UsageError(f"--set {word[:80]}: {step} is no object")
+            raise UsageError(f"--set {word[:80]}: {step} is not an object")
         found = inner
     found[last] = value
 
 
 def _amended(fields: dict[str, Any], store: InvocationStore, request: AddRequest, session: Console) -> Scored:
-    """Add fields to an invocation that is in the store; raise UsageError where there is none, or it is another's."""
+    """Add fields to a stored invocation; raise UsageError if it is missing or of another skill."""
     name = str(fields["invocation_id"])
     before = store.find(name) or store.find(stored_id(name))
     if before is None:
-        raise UsageError(f"there is no invocation {printable(name)}; list their ids with `skillgate log list`")
+        raise UsageError(f"no invocation {printable(name)!r}; list the ids with `skillgate log list`")
     skill = fields.get("skill_name", fields.get("skill"))
     if skill is not None and before.skill_name not in (skill, skill_name(str(skill), keep_text=False)):
-        raise UsageError(f"the invocation {printable(name)} is one of {printable(before.skill_name)}")
-    own = {"skill_name": "same", "invocation_id": "same"}  # what is stored may be texts, which --keep-text allowed
+        raise UsageError(f"invocation {printable(name)} belongs to skill {printable(before.skill_name)}")
+    own = {"skill_name": "same", "invocation_id": "same"}  # the stored values may be texts that --keep-text allowed
     later = _read({"timestamp": before.timestamp.isoformat(), **fields, **own}, request, session)
     added = {name: value for name, value in later._asdict().items() if value is not None and name not in _IDENTITY}
     if "timestamp" not in fields:
@@ -471,10 +469,10 @@ def _amended(fields: dict[str, Any], store: InvocationStore, request: AddRequest
     if "extra" in added:
         added["extra"] = {key: value for key, value in added["extra"].items() if key != SEEN_UNTIL}
     if not added:
-        raise UsageError("nothing would be added: null, interrupted and what is left out say nothing of an invocation")
+        raise UsageError("nothing to add: null values and the outcome interrupted hold no information")
     scored = store.amend(before.invocation_id, added, request.rubric, scorer(request.rubric))
     if scored is None:
-        raise UsageError(f"the invocation {before.invocation_id} was deleted meanwhile")
+        raise UsageError(f"invocation {before.invocation_id} was deleted in the meantime")
     return scored
 
 
@@ -482,11 +480,11 @@ def _read(data: dict[str, Any], request: AddRequest, session: Console) -> Invoca
     try:
         line = json.dumps(data).encode()
     except RecursionError:
-        raise UsageError("this is no invocation: it is nested too deeply") from None
+        raise UsageError("invalid invocation: nested too deeply") from None
     options = Options(datetime.now(UTC), request.keep_text, request.category)
     (read,) = reader("jsonl")(iter([(1, line)]), options)
     for warning in read.warnings:
         session.note(warning)
     if read.invocation is None:
-        raise UsageError(f"this is no invocation: {read.problem}")
+        raise UsageError(f"invalid invocation: {read.problem}")
     return read.invocation

@@ -1,4 +1,4 @@
-"""Report what a store holds: the figures of skills, their trends, gates, and all of it together."""
+"""Report on a store: figures of skills, trends, gates, and the dashboard with all of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from skillgate import __version__, settings
 from skillgate.config import config_digest
 from skillgate.errors import IncompleteError, UsageError
-from skillgate.format import did_you_mean
+from skillgate.format import did_you_mean, plural
 from skillgate.invocations.figures import tally_of, trend_json, with_bootstrap
 from skillgate.invocations.figures import trend as compared
 from skillgate.invocations.records import existing_store
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from skillgate.store.invocations import InvocationStore
 
 _MOST_NAMED = 1_000  # skills
-_MOST_CHECKED = 10_000  # answers of gates
+_MOST_CHECKED = 10_000  # results of gates
 _COMMON = (
     *("schema_version", "scoring_version", "rubric_version", "depth", "coverage", "models", "config_digest"),
     *("store", "days"),
@@ -40,14 +40,14 @@ _COMMON = (
 
 
 class _View(NamedTuple):
-    """An open store, and which of its invocations are looked at.
+    """An open store, and the selected invocations.
 
     Attributes:
         shown: the store's name for messages.
-        skills: by name, each once, sorted; empty for all.
-        now: where windows end, UTC.
-        until: what began later is left out; None for nothing.
-        days: how far to look back, None for all.
+        skills: unique sorted names; empty for all.
+        now: end of windows, UTC.
+        until: leave out invocations that began later; None for no limit.
+        days: length of the window; None for everything.
     """
 
     store: InvocationStore
@@ -60,28 +60,27 @@ class _View(NamedTuple):
     session: Console
 
     def observations(self) -> Iterator[Observation]:
-        """Yield what the store holds of the skills, ordered by skill and time."""
+        """Yield the observations of the selected skills, ordered by skill and time."""
         if not self.skills:
             return self.store.observations(self.rubric, until=self.until)
         return chain.from_iterable(map(self.observations_of, self.skills))
 
     def observations_of(self, skill: str) -> Iterator[Observation]:
-        """Yield what the store holds of one skill, ordered by time."""
+        """Yield the observations of one skill, ordered by time."""
         return self.store.observations(self.rubric, skill=skill, until=self.until)
 
     def unscored(self) -> str | None:
-        """Return how many invocations the rubric has not scored, and what to do; None where it has scored all."""
+        """Return a message about invocations that the rubric has not scored; None if it has scored all."""
         left = self.store.unscored(self.rubric)
-        are = "invocation is" if left == 1 else "invocations are"
-        message = f"{left:,} {are} not scored by rubric {self.rubric}: skillgate log rescore --rubric {self.rubric}"
-        return message if left else None
+        run = f"run skillgate log rescore --rubric {self.rubric}"
+        return f"{plural(left, 'invocation')} not scored by rubric {self.rubric}; {run}" if left else None
 
 
 @contextmanager
 def _opened(selection: Selection, session: Console) -> Iterator[_View]:
     names = tuple(sorted(set(selection.skills)))
     if len(names) > _MOST_NAMED:
-        raise UsageError(f"up to {_MOST_NAMED:,} skills can be named; without any, all are told")
+        raise UsageError(f"at most {_MOST_NAMED:,} skills can be named; name none to report all")
     until = selection.until
     now = datetime.now(UTC) if until is None else until
     with existing_store(selection.store, session) as (store, shown):
@@ -92,17 +91,17 @@ def stats(selection: Selection, session: Console) -> InvocationReport:
     """Report the figures of skills.
 
     Raises:
-        UsageError: the store cannot be used, or has nothing of a skill.
+        UsageError: the store is unusable, or has no invocations of a skill.
         IncompleteError: the database failed.
     """
     return replace(dashboard(selection, (), session), trends=(), opportunities=(), daily=(), by_skill=None)
 
 
 def trend(selection: Selection, session: Console) -> InvocationReport:
-    """Report what changed; of the skills that are named with a bootstrap interval, too.
+    """Report trends; for named skills also with a bootstrap interval.
 
     Raises:
-        UsageError: the store cannot be used, or has nothing of a skill.
+        UsageError: the store is unusable, or has no invocations of a skill.
         IncompleteError: the database failed.
     """
     with _opened(selection, session) as view:
@@ -110,26 +109,26 @@ def trend(selection: Selection, session: Console) -> InvocationReport:
         if view.skills:
             found = replace(found, trends=tuple(_trend_of(view, skill) for skill in view.skills))
     if found.below_minimum and not view.skills:
-        have = "skill has" if found.below_minimum == 1 else "skills have"
-        session.note(f"{found.below_minimum:,} {have} fewer than five rated invocations, too few for a trend")
+        few = "with fewer than five rated invocations, too few for a trend"
+        session.note(f"{plural(found.below_minimum, 'skill')} {few}")
     return found
 
 
 def gate(name: str, selection: Selection, session: Console) -> InvocationReport:
-    """Hold skills to a gate.
+    """Check skills against a gate.
 
     Raises:
-        UsageError: there is no such gate, or the store cannot be used.
-        IncompleteError: the database failed, or the store has nothing to decide by.
+        UsageError: there is no such gate, or the store is unusable.
+        IncompleteError: the database failed, or the store has no or unscored invocations.
     """
     gates = chosen((name,), known(session.config.get(settings.GATES)))
     with _opened(selection, session) as view:
         unscored = view.unscored()
         if unscored:
-            raise IncompleteError(f"{unscored}; a gate on the others would be about a part alone")
+            raise IncompleteError(f"{unscored}. A gate must cover all invocations")
         checks = _all_checks(gates, view)
     if not checks:
-        raise IncompleteError(f"the store {view.shown} holds no invocations to decide by")
+        raise IncompleteError(f"the store {view.shown} holds no invocations, so the gate cannot be checked")
     figures = [one.stats for one in checks]
     recorded = sum(one.recorded for one in figures)
     observed = sum(one.recorded * (one.coverage or 0.0) for one in figures)
@@ -145,10 +144,10 @@ def gate(name: str, selection: Selection, session: Console) -> InvocationReport:
 
 
 def dashboard(selection: Selection, gates: Sequence[str], session: Console) -> InvocationReport:
-    """Report all that the store holds, and the answers of gates.
+    """Report figures, trends, opportunities, days, and the results of gates.
 
     Raises:
-        UsageError: there is no such gate, the store cannot be used, or has nothing of a skill.
+        UsageError: there is no such gate, the store is unusable, or has no invocations of a skill.
         IncompleteError: the database failed.
     """
     wanted = chosen(gates, known(session.config.get(settings.GATES)))
@@ -161,14 +160,14 @@ def dashboard(selection: Selection, gates: Sequence[str], session: Console) -> I
 
 
 def trend_document(found: InvocationReport, selection: Selection) -> str:
-    """Return trends as JSON: the report, of one skill that was named its trend alone."""
+    """Return trends as JSON: the report, or for one named skill only its trend."""
     return _single("trend", found, trend_json(found.trends[0])) if len(set(selection.skills)) == 1 else as_json(found)
 
 
 def gate_document(found: InvocationReport, selection: Selection) -> str:
-    """Return a gate's answers as JSON: the report, of one skill that was named its answer alone.
+    """Return a gate's results as JSON: the report, or for one named skill only its result.
 
-    There the gate's own kind is ``gate_kind``, since ``kind`` is the document's.
+    In the latter the gate's kind is ``gate_kind``, since ``kind`` is that of the document.
     """
     if len(set(selection.skills)) != 1:
         return as_json(found)
@@ -183,7 +182,7 @@ def _single(kind: str, found: InvocationReport, fields: dict[str, Any]) -> str:
 
 
 def _whole(view: _View) -> InvocationReport:
-    """Report all of a view; raise UsageError where the store has nothing of a skill that is named."""
+    """Report everything in a view; raise UsageError if the store has no invocations of a named skill."""
     names = view.store.skills() if view.skills else ()
     missing = [name for name in view.skills if name not in set(names)]
     if missing:
@@ -217,7 +216,7 @@ def _trend_of(view: _View, skill: str) -> InvocationTrend:
 
 
 def _all_checks(gates: Sequence[Gate], view: _View) -> tuple[GateCheck, ...]:
-    """Decide every gate for every skill; raise UsageError where there are too many skills for a whole answer."""
+    """Check every gate for every skill; raise UsageError if there are more than 10,000 results."""
     if view.skills:
         checks: Iterator[GateCheck] = (
             check(one, view.observations_of(skill), skill=skill, now=view.now, days=view.days)
@@ -228,5 +227,5 @@ def _all_checks(gates: Sequence[Gate], view: _View) -> tuple[GateCheck, ...]:
         checks = check_each(gates, view.observations(), now=view.now, days=view.days)
     found = tuple(islice(checks, _MOST_CHECKED + 1))
     if len(found) > _MOST_CHECKED:
-        raise UsageError(f"{view.shown} holds too many skills to ask of all: name up to {_MOST_NAMED:,} of them")
+        raise UsageError(f"{view.shown} holds too many skills to check all; name at most {_MOST_NAMED:,} of them")
     return found

@@ -1,14 +1,14 @@
-"""What an invocation is worth by each version of the rubric, and what that comes from.
+"""Score an invocation by each version of the rubric, and explain the score.
 
-A part is worth points, or None, and carries the words for it: a template that is filled in only on request, so that
-scoring a million invocations does not pay for it, and number and words come from the same branch.
+Each part yields points (or None) and a text template from the same branch. Templates are filled in only on request, so
+that scoring a million invocations does not pay for them.
 
-Version 1.1, the default: what was not observed earns nothing and costs nothing. A component is worth its points × the
-share that its known parts earned, and is None where no part is known; the total is 100 × the share that the known
-components earned. Coverage is the share of the points that can apply whose parts are known; below 0.35 there is no
-total. Version 1.0, the method's own functions to the letter, is for comparison with what was scored by them.
+Version 1.1, the default, ignores what was not observed. A component is its points × the share earned by its known
+parts, or None without known parts. The total is 100 × the share earned by the known components. Coverage is the share
+of the applicable points with known parts; below 0.35 there is no total. Version 1.0 is the method's own functions to
+the letter, for comparison with older scores.
 
-Source: the skill scoring rubric; R1–R17 in the comments are its defects, which docs/decisions lists with their repairs.
+Source: the skill scoring rubric; R1–R17 in the comments are its defects, listed with their fixes in docs/decisions.
 """
 
 from __future__ import annotations
@@ -25,41 +25,37 @@ if TYPE_CHECKING:
     Scorer: TypeAlias = Callable[[Invocation], InvocationScore]
     Explainer: TypeAlias = Callable[[Invocation], tuple[Part, ...]]
 
-DEFAULT = "1.1"  # 1.0 gives points for what nobody observed
+DEFAULT = "1.1"  # 1.0 gives points for unobserved parts
 LITERAL = "1.0"
 
 
 def scorer(version: str = DEFAULT) -> Scorer:
-    """Return the function that scores by a version.
-
-    Raises:
-        UsageError: there is no such version; the known ones are named.
-    """
+    """Return the scoring function of a version; raise UsageError for an unknown version."""
     return _version(version)[0]
 
 
 def explainer(version: str = DEFAULT) -> Explainer:
-    """Return the function that returns the parts of a score by a version; raise as :func:`scorer`."""
+    """Return the function that lists the parts of a score; raise UsageError for an unknown version."""
     return _version(version)[1]
 
 
 def _version(version: str) -> tuple[Scorer, Explainer]:
     if version not in _VERSIONS:
-        raise UsageError(f"unknown rubric version {version!r}; known are {', '.join(_VERSIONS)}")
+        raise UsageError(f"unknown rubric version {version!r}; known versions: {', '.join(_VERSIONS)}")
     return _VERSIONS[version]
 
 
-# What a task of each category is expected to take. Source: the rubric's table of baselines. Its keys differ by category
+# The expected effort of a task by category. Source: the rubric's table of baselines. Its keys differ by category
 # (tokens per line, per insight, …); here they are the same (R1).
 
 
 class Baseline(NamedTuple):
-    """What is expected of one category.
+    """The expected effort in one category.
 
     Attributes:
-        tokens_per_unit: for each ``unit`` of output.
-        calls_per_unit: tool calls for each ``call_unit`` of work.
-        time_ms: for one task, however large (R7).
+        tokens_per_unit: per ``unit`` of output.
+        calls_per_unit: tool calls per ``call_unit`` of work.
+        time_ms: per task of any size (R7).
     """
 
     category: str
@@ -82,16 +78,16 @@ _OTHERWISE = BASELINES["analysis"]
 
 
 def baseline_of(category: str | None) -> Baseline:
-    """Return the baseline of a category; of one that the rubric does not know, or none, that of analysis (R1)."""
+    """Return the baseline of a category; that of analysis for None and unknown categories (R1)."""
     return _OTHERWISE if category is None else BASELINES.get(category, _OTHERWISE)
 
 
-# The parts that a score is made of, the same in every version
+# The parts of a score, the same in every version
 
 Worth: TypeAlias = tuple[float | None, str]
-"""Points or None, and a template over the fields of Invocation and Baseline."""
+"""Points or None, and a text template over the fields of Invocation and Baseline."""
 
-# What each part can give, by component. Source: the rubric's tables.
+# The maximum points of each part, by component. Source: the rubric's tables.
 _PARTS = (
     (("ending", 25),),
     (("tokens", 8), ("tool calls", 6), ("time", 6)),
@@ -124,13 +120,13 @@ def _explained(
     adjustments: Mapping[Component, Part],
     assumed: Mapping[str, float],
 ) -> tuple[Part, ...]:
-    """Put the parts of all components into words, with no text of the record in them.
+    """Explain the parts of all components, without any text of the record.
 
     Args:
-        invocation: what they come from.
-        worths: by component, in the order of ``_PARTS``; parts at the end that cannot apply are left out.
-        adjustments: by component, what is taken from its points as a whole: points ≤ 0 of 0.
-        assumed: by field of Invocation, what the rubric takes where nothing was recorded.
+        invocation: the scored invocation.
+        worths: by component, in the order of ``_PARTS``; trailing parts that do not apply are omitted.
+        adjustments: deductions from a whole component: points ≤ 0 of 0.
+        assumed: values that the rubric assumes for missing fields of Invocation.
     """
     facts = _facts(invocation, assumed)
     found: list[Part] = []
@@ -144,7 +140,7 @@ def _explained(
 
 
 def _facts(invocation: Invocation, assumed: Mapping[str, float]) -> dict[str, str]:
-    # Of texts only the baseline's own: a template cannot name one of the record.
+    # No strings but the baseline's: a template must not show text of the record.
     facts = {key: _shown(value) for key, value in invocation._asdict().items() if not isinstance(value, str)}
     facts |= {key: f"{value:g} (assumed)" for key, value in assumed.items() if getattr(invocation, key) is None}
     baseline = baseline_of(invocation.skill_category)._asdict()
@@ -159,11 +155,11 @@ def _shown(value: object) -> str:
 
 # Version 1.1
 
-_LEAST_COVERAGE = 0.35  # Source: decision; under it a total says more of the recorder than of the skill
-_FAILED = 5  # completion points: at most these, and the invocation failed (R9)
-_DISPLEASED = 12  # satisfaction points that a negative rating leaves at most (R17)
-_AS_IS = 0.05  # the edit ratio below which an output counts as used without edits
-_ASSUMED = {"units": 1, "time_units": 1}  # who counts no units does one task (R2, R7)
+_LEAST_COVERAGE = 0.35  # Source: decision; below it a total describes the recorder more than the skill
+_FAILED = 5  # maximum completion points of a failed invocation (R9)
+_DISPLEASED = 12  # maximum satisfaction points with a negative rating (R17)
+_AS_IS = 0.05  # below this edit ratio an output counts as used without edits
+_ASSUMED = {"units": 1, "time_units": 1}  # a record without units counts as one task (R2, R7)
 
 _MOST = tuple(tuple(most for _, most in parts) for parts in _PARTS)
 _CODE_ONLY = _PARTS[2][2][1]  # points of code quality, which applies to nothing else
@@ -173,20 +169,20 @@ _ENDINGS: dict[Ending, Worth] = {
     Ending.COMPLETE: (25.0, "recorded as complete"),
     Ending.RECOVERED: (20.0, "recorded as recovered from an error"),
     Ending.PARTIAL: (15.0, "recorded as partial"),
-    Ending.WORKAROUND: (10.0, "recorded as reached by a workaround"),
-    Ending.EXPLAINED_FAILURE: (5.0, "recorded as a failure that was explained"),
+    Ending.WORKAROUND: (10.0, "recorded as completed with a workaround"),
+    Ending.EXPLAINED_FAILURE: (5.0, "recorded as an explained failure"),
     Ending.HARD_FAILURE: (0.0, "recorded as a hard failure"),
 }
 _SEVERAL = "{follow_up_count} follow-ups, "
 _LIMITS = {
-    Component.EFFICIENCY: "what failed earns nothing for being quick",
-    Component.QUALITY: "what failed earns no more than its completeness",
-    Component.SATISFACTION: f"a negative rating leaves {_DISPLEASED} points at most",
+    Component.EFFICIENCY: "a failure gets no points for efficiency",
+    Component.QUALITY: "a failure gets points for completeness only",
+    Component.SATISFACTION: f"limited to {_DISPLEASED} points by a negative rating",
 }
 
 
 class _Sheet(NamedTuple):
-    """By component, in the order of ``Component``: its parts, what they earn, and what limits leave of that."""
+    """Per component, in the order of ``Component``: its parts, the points earned, and the points after limits."""
 
     worths: tuple[tuple[Worth, ...], ...]
     earned: list[float | None]
@@ -195,7 +191,7 @@ class _Sheet(NamedTuple):
 
 
 def _score(invocation: Invocation) -> InvocationScore:
-    """Score by version 1.1; components and total on two decimals, halves up (R6)."""
+    """Score by version 1.1; components and total have two decimals, halves rounded up (R6)."""
     baseline = baseline_of(invocation.skill_category)
     _, _, left, coverage = _sheet(invocation, baseline)
     total = None
@@ -211,9 +207,9 @@ def _score(invocation: Invocation) -> InvocationScore:
 
 
 def _explain(invocation: Invocation) -> tuple[Part, ...]:
-    """Return the parts by version 1.1, unrounded; what a limit takes is a part ``limit`` with points below 0 of 0.
+    """Return the parts by version 1.1, unrounded; a limit is a part ``limit`` with negative points of 0.
 
-    Code quality is left out where the output is no code.
+    Code quality is omitted unless the output is code.
     """
     sheet = _sheet(invocation, baseline_of(invocation.skill_category))
     limits = {
@@ -263,36 +259,36 @@ def _share(share: float, most: int) -> float:
 
 
 def _completion(it: Invocation) -> Worth:
-    # R8: what is said outright, then what is the worst of what is known.
+    # R8: a recorded ending first, then the worst of the other signals.
     if it.ending is not None:
         return _ENDINGS[it.ending]
     if it.crashed:
-        return 0.0, "it crashed, hung or timed out"
+        return 0.0, "crashed, hung or timed out"
     if it.output_size == 0 and not (it.delivered_items or 0) > 0:
-        return 0.0, "it produced nothing"
+        return 0.0, "no output"
     if it.workaround_used:
-        return 10.0, "it needed a workaround"
+        return 10.0, "needed a workaround"
     if it.partial_completion:
-        return 15.0, "it was completed in part"
+        return 15.0, "partly completed"
     if it.recovered:
-        return 20.0, "it recovered from an error"
+        return 20.0, "recovered from an error"
     if it.failure_explained:
-        return 5.0, "it failed, and explained why"
+        return 5.0, "failed and explained why"
     if it.error_count is None:
-        return None, "neither how it ended nor its errors were recorded"
-    return (0.0, "errors: {error_count}, and it got over none") if it.error_count else (25.0, "no errors")
+        return None, "neither the ending nor errors were recorded"
+    return (0.0, "errors: {error_count}, no recovery recorded") if it.error_count else (25.0, "no errors")
 
 
 def _tokens(it: Invocation, baseline: Baseline) -> Worth:
     used, size = it.tokens_used, it.output_size
     if used is None:
-        return None, "its tokens were not recorded"
+        return None, "tokens not recorded"
     if used <= 0:
-        return None, "no tokens were counted, which is no measurement"  # R3
+        return None, "0 tokens recorded, which is not a measurement"  # R3
     if size is None:
-        return None, "the size of its output was not recorded"
+        return None, "output size not recorded"
     if size <= 0:
-        return None, "there is no output to measure tokens by"
+        return None, "no output to compare tokens with"
     expected = "{tokens_used} tokens; {tokens_per_unit} × {output_size} ({unit}) expected"
     return _share(baseline.tokens_per_unit * size / used, 8), expected
 
@@ -303,14 +299,14 @@ def _calls(it: Invocation, baseline: Baseline) -> Worth:
     if calls is None:
         calls, field = it.tool_call_kinds, "tool_call_kinds"
     if calls is None:
-        return None, "its tool calls were not recorded"
+        return None, "tool calls not recorded"
     # R2: code is measured by its files, all else by its units.
     code = baseline is CODE
     units = it.files_changed if code else _ASSUMED["units"] if it.units is None else it.units
     if units is None:
-        return None, "the number of files changed was not recorded"
+        return None, "number of changed files not recorded"
     if units <= 0:
-        return None, "there is nothing to measure tool calls by: 0 {call_unit}"
+        return None, "0 {call_unit}, nothing to compare tool calls with"
     if calls <= 0:
         return 6.0, "no tool calls"
     by = "files_changed" if code else "units"
@@ -321,12 +317,12 @@ def _calls(it: Invocation, baseline: Baseline) -> Worth:
 def _time(it: Invocation, baseline: Baseline) -> Worth:
     spent = it.duration_ms
     if spent is None:
-        return None, "its duration was not recorded"
+        return None, "duration not recorded"
     if spent <= 0:
-        return None, "a duration of 0 is no measurement"  # R3
+        return None, "a duration of 0 is not a measurement"  # R3
     units = _ASSUMED["time_units"] if it.time_units is None else it.time_units  # R7
     if units <= 0:
-        return None, "there is nothing to measure time by: 0 units"
+        return None, "0 units, nothing to compare time with"
     return _share(baseline.time_ms * units / spent, 6), "{duration_ms} ms; {time_ms} × {time_units} expected"
 
 
@@ -335,27 +331,27 @@ def _accuracy(it: Invocation) -> Worth:
         return _ACCURACIES[it.accuracy]
     if it.output_validated:
         return 12.0, "the output was validated"
-    return None, "nobody said or checked whether it is accurate"  # R11
+    return None, "accuracy was neither rated nor checked"  # R11
 
 
 def _completeness(it: Invocation) -> Worth:
     requested, delivered = it.requested_items, it.delivered_items
     if requested is None or delivered is None:
-        return None, "what was requested and what was delivered are not both recorded"
+        return None, "requested and delivered items not both recorded"
     if requested <= 0:
-        return None, "nothing was requested by number"  # R13
+        return None, "no number of requested items"  # R13
     return _share(delivered / requested, 10), "{delivered_items} of {requested_items} items delivered"
 
 
 def _code_quality(it: Invocation) -> Worth:
-    # R12: a signal that nobody gave neither passes nor fails.
+    # R12: a missing signal neither passes nor fails.
     got = known = 0
     for passed, points in ((it.linter_passed, 3), (it.types_valid, 2), (it.tests_passed, 3)):
         if passed is not None:
             known += points
             got += points if passed else 0
     if not known:
-        return None, "neither linter, types nor tests were reported"
+        return None, "no results of linter, types or tests recorded"
     return 8 * got / known, "linter passed: {linter_passed}; types valid: {types_valid}; tests passed: {tests_passed}"
 
 
@@ -365,43 +361,43 @@ def _acceptance(it: Invocation) -> Worth:
         accepted = True  # R17
     if accepted:
         if it.user_edit_ratio is None:
-            return 7.0, "accepted; whether it was edited is unknown"  # R14
-        return (10.0, "accepted as it is") if it.user_edit_ratio < _AS_IS else (7.0, "accepted with edits")
+            return 7.0, "accepted; edits unknown"  # R14
+        return (10.0, "accepted without edits") if it.user_edit_ratio < _AS_IS else (7.0, "accepted with edits")
     if it.user_used_output:
-        return 5.0, "used, but not accepted as such"
+        return 5.0, "used, but not accepted"
     if accepted is None and it.user_used_output is None:
         if it.rating == "negative":
-            return 0.0, "the user was displeased"  # else a bad word alone would leave a better total than a good one
-        return None, "whether it was accepted or used is unknown"  # R15
+            return 0.0, "negative rating"  # else a negative rating alone would give a better total than a positive one
+        return None, "acceptance and use unknown"  # R15
     return 0.0, "neither accepted nor used"
 
 
 def _edits(it: Invocation) -> Worth:
     if it.user_edit_ratio is None:
-        return None, "how much of it was edited is unknown"
-    return _share(1 - it.user_edit_ratio, 8), "an edit ratio of {user_edit_ratio}"
+        return None, "edit ratio unknown"
+    return _share(1 - it.user_edit_ratio, 8), "edit ratio {user_edit_ratio}"
 
 
 def _follow_ups(it: Invocation) -> Worth:
-    # R16: one that stays open is no better than several that were resolved.
+    # R16: one open follow-up is no better than several resolved ones.
     count, still_open = it.follow_up_count, it.follow_up_open
     if count is None:
-        return None, "whether there were follow-ups is unknown"
+        return None, "number of follow-ups unknown"
     if count <= 0:
         return 7.0, "no follow-ups"
     if count == 1:
         return (2.0, "one follow-up, still open") if still_open else (4.0, "one follow-up")
-    # Two that nobody knows to be resolved: were the part None, a second follow-up could raise the score.
+    # If several follow-ups of unknown state gave None, a second follow-up could raise the score.
     resolved = still_open == 0
     return (2.0, _SEVERAL + "all resolved") if resolved else (0.0, _SEVERAL + "not all known to be resolved")
 
 
-# Version 1.0. Silence is good news here: no errors recorded means that there were none, and an output without a size
-# has one line. Fractions are dropped where the method drops them, and nothing keeps a number in its range. Where the
-# method stops with an error (no tokens, no duration, any category but code_generation), the component is None, and the
-# total with it. The method gives four functions, and none for the total, which is their sum.
+# Version 1.0. Missing data counts as good: no recorded errors means no errors, and an output without a size has one
+# line. Fractions are dropped where the method drops them, and numbers may leave their range. Where the method stops
+# with an error (no tokens, no duration, any category but code_generation), the component and the total are None. The
+# method has four functions but none for the total, which is their sum.
 
-# What the method takes where nothing is recorded. Of the edit ratio it takes 0 where it asks for acceptance (R14).
+# What the method assumes for missing fields. For acceptance it assumes an edit ratio of 0 instead (R14).
 _LITERAL_ASSUMED = {
     **{"output_size": 1, "files_changed": 1, "tool_call_kinds": 0},
     **{"requested_items": 1, "delivered_items": 1, "user_edit_ratio": 0.5},
@@ -409,9 +405,9 @@ _LITERAL_ASSUMED = {
 
 
 def _literal_score(invocation: Invocation) -> InvocationScore:
-    """Score by version 1.0: points are whole numbers, and total is None where a component is.
+    """Score by version 1.0: points are whole numbers; the total is None if a component is.
 
-    Coverage is the share of the points whose components could be computed: what is missing counts as observed.
+    Coverage is the share of the points whose components could be computed; missing data counts as observed.
     """
     baseline = baseline_of(invocation.skill_category)
     points = [_literal_points(row) for row in _literal_worths(invocation, baseline)]
@@ -423,7 +419,7 @@ def _literal_score(invocation: Invocation) -> InvocationScore:
 
 
 def _literal_explain(invocation: Invocation) -> tuple[Part, ...]:
-    """Return the parts by version 1.0; what efficiency drops is a part ``fraction`` with points below 0."""
+    """Return the parts by version 1.0; the fraction that efficiency drops is a part with negative points."""
     worths = _literal_worths(invocation, baseline_of(invocation.skill_category))
     dropped: dict[Component, Part] = {}
     for component, row in zip(_COMPONENTS, worths, strict=True):
@@ -458,21 +454,21 @@ def _or_assumed(value: float | None, field: str) -> float:
 
 def _literal_completion(it: Invocation) -> Worth:
     if not it.error_count:
-        return 25.0, "no errors are recorded"
+        return 25.0, "no errors recorded"
     if it.recovered:
-        return 20.0, "it recovered from an error"
+        return 20.0, "recovered from an error"
     if it.partial_completion:
-        return 15.0, "it was completed in part"
+        return 15.0, "partly completed"
     if it.workaround_used:
-        return 10.0, "it needed a workaround"
-    return (5.0, "it failed, and explained why") if it.failure_explained else (0.0, "errors: {error_count}")
+        return 10.0, "needed a workaround"
+    return (5.0, "failed and explained why") if it.failure_explained else (0.0, "errors: {error_count}")
 
 
 def _literal_tokens(it: Invocation, baseline: Baseline) -> Worth:
     if baseline is not CODE:
-        return None, "the method has tokens per line for code_generation alone"
+        return None, "the method has tokens per line for code_generation only"
     if it.tokens_used is None:
-        return None, "its tokens were not recorded"
+        return None, "tokens not recorded"
     expected = baseline.tokens_per_unit * _or_assumed(it.output_size, "output_size")
     words = "{tokens_used} tokens; {tokens_per_unit} × {output_size} ({unit}) expected"
     return 8 * min(1.0, expected / max(it.tokens_used, 1)), words
@@ -480,8 +476,8 @@ def _literal_tokens(it: Invocation, baseline: Baseline) -> Worth:
 
 def _literal_calls(it: Invocation, baseline: Baseline) -> Worth:
     if baseline is not CODE:
-        return None, "the method has tool calls per file for code_generation alone"
-    # The method counts the entries of the list (R4); where only their number is known, there is no other.
+        return None, "the method has tool calls per file for code_generation only"
+    # The method counts the entries of the list (R4); use the number if that is all there is.
     counted = it.tool_call_kinds is None and it.tool_call_count is not None
     calls = it.tool_call_count if counted else it.tool_call_kinds
     field = "{tool_call_count}" if counted else "{tool_call_kinds}"
@@ -492,16 +488,16 @@ def _literal_calls(it: Invocation, baseline: Baseline) -> Worth:
 
 def _literal_time(it: Invocation, baseline: Baseline) -> Worth:
     if it.duration_ms is None:
-        return None, "its duration was not recorded"
+        return None, "duration not recorded"
     return 6 * min(1.0, baseline.time_ms / max(it.duration_ms, 1)), "{duration_ms} ms; {time_ms} expected"
 
 
 def _literal_accuracy(it: Invocation) -> Worth:
     if it.feedback_given or it.accuracy is not None:
-        return _ACCURACIES[it.accuracy] if it.accuracy is not None else (0.0, "there is feedback, and none on accuracy")
+        return _ACCURACIES[it.accuracy] if it.accuracy is not None else (0.0, "feedback without accuracy")
     if it.output_validated:
         return 12.0, "the output was validated"
-    return (0.0, "not validated, with errors") if it.error_count else (8.0, "no errors are recorded")
+    return (0.0, "not validated, with errors") if it.error_count else (8.0, "no errors recorded")
 
 
 def _literal_completeness(it: Invocation) -> Worth:
@@ -513,7 +509,7 @@ def _literal_completeness(it: Invocation) -> Worth:
 
 def _literal_code_quality(it: Invocation) -> Worth:
     if it.output_type != "code":
-        return 8.0, "the output is no code"
+        return 8.0, "the output is not code"
     # The linter and the types pass unless they are known not to; the tests fail unless they are known to pass (R12).
     points = 3 * (it.linter_passed is not False) + 2 * (it.types_valid is not False) + 3 * bool(it.tests_passed)
     return float(points), "linter passed: {linter_passed}; types valid: {types_valid}; tests passed: {tests_passed}"
@@ -521,24 +517,22 @@ def _literal_code_quality(it: Invocation) -> Worth:
 
 def _literal_acceptance(it: Invocation) -> Worth:
     if it.user_accepted:
-        return (10.0, "accepted as it is") if (it.user_edit_ratio or 0) < 0.05 else (7.0, "accepted with edits")
+        return (10.0, "accepted without edits") if (it.user_edit_ratio or 0) < _AS_IS else (7.0, "accepted with edits")
     return (5.0, "used, but not accepted") if it.user_used_output else (0.0, "neither accepted nor used")
 
 
 def _literal_edits(it: Invocation) -> Worth:
     ratio = _or_assumed(it.user_edit_ratio, "user_edit_ratio")
-    return float(int(8 * (1 - min(ratio, 1.0)))), "an edit ratio of {user_edit_ratio}"
+    return float(int(8 * (1 - min(ratio, 1.0)))), "edit ratio {user_edit_ratio}"
 
 
 def _literal_follow_ups(it: Invocation) -> Worth:
     count = it.follow_up_count or 0
     if not count:
-        return 7.0, "no follow-ups are recorded"
+        return 7.0, "no follow-ups recorded"
     if count == 1:
         return 4.0, "one follow-up"
-    return (
-        (2.0, "all follow-ups were resolved") if it.follow_up_open == 0 else (0.0, "not all follow-ups were resolved")
-    )
+    return (2.0, "all follow-ups resolved") if it.follow_up_open == 0 else (0.0, "not all follow-ups resolved")
 
 
 _VERSIONS: dict[str, tuple[Scorer, Explainer]] = {

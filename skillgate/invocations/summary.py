@@ -1,7 +1,7 @@
-"""All skills of a store in one pass: the document ``invocations``, and the answers of gates (R22 to R26).
+"""Summarise all skills of a store in one pass: the document ``invocations``, and gates (R22 to R26).
 
-Whatever is in the store, the document is bounded: the skills with the most rated invocations are listed, and what was
-left out is counted. The figures over all skills are over all of them.
+The document is bounded: it lists the skills with the most rated invocations and counts the others. Overall figures
+cover all skills.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from heapq import heappush, heapreplace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED
-from skillgate.format import printable
+from skillgate.format import plural, printable
 from skillgate.invocations.figures import (
     DAY_S,
     ENOUGH,
@@ -48,16 +48,16 @@ if TYPE_CHECKING:
     from skillgate.model.report import Tool
 
 MOST_SKILLS = 1_000
-"""Skills that are listed: those with the most rated invocations."""
+"""Maximum listed skills: those with the most rated invocations."""
 MOST_CHARTED = 50
-"""Skills whose days are listed: the best of the leaderboard."""
+"""Maximum skills with daily figures: the best of the leaderboard."""
 MOST_DAYS = 366
-"""Days that are listed: the last ones on which anything was rated."""
-_NAMED = 5  # categories that a notice names
+"""Maximum listed days: the last ones with rated invocations."""
+_NAMED = 5  # maximum categories in a notice
 
 
 class _Days(NamedTuple):
-    """Days since 1970 with the number and the mean of their totals, packed: a thousand skills have many."""
+    """Days since 1970 with the number and mean of their totals, packed, since a thousand skills have many."""
 
     days: array[int]
     counts: array[int]
@@ -85,7 +85,7 @@ class _Listed(NamedTuple):
 
 
 class _Whole:
-    """What is counted over all skills, and the skills that are listed."""
+    """The counts over all skills, and the listed skills."""
 
     def __init__(self) -> None:
         self.recorded = self.rated = self.bare = self.skills = self.below = 0
@@ -110,7 +110,7 @@ class _Whole:
             before, sum_before = self.days.get(day, (0, 0.0))
             self.days[day] = before + count, sum_before + points
         self._add_categories(tally)
-        # Of equal ones the first by name is listed; the index also keeps the heap from comparing what it holds.
+        # Of equal ones the first by name is listed; the index also keeps the heap from comparing its items.
         rank = (n, tally.recorded, -self.skills)
         if len(self._listed) < MOST_SKILLS or rank > self._listed[0][:3]:
             listed = _Listed(figures(tally), trend(tally, now=now, days=days), _Days.of(tally.days))
@@ -128,7 +128,7 @@ class _Whole:
             self.unknown["others"] += tally.unnamed
 
     def listed(self) -> list[_Listed]:
-        """Return the listed skills by average, the best first, then by name; those without one last."""
+        """Return the listed skills by average, best first, then by name; those without an average last."""
 
         def place(one: _Listed) -> tuple[float, str]:
             average = one.figures.avg_score
@@ -147,16 +147,16 @@ def report(
     store: str,
     config_digest: str = "",
 ) -> InvocationReport:
-    """Return the document; gates and their verdict are the caller's to add.
+    """Return the document without gates.
 
     Args:
-        observations: of one rubric, ordered by skill, time and id; what lies before the window is left out.
-        now: where the window ends, UTC.
-        days: how long it is; None for all there is.
-        rubric: whose scores these are.
+        observations: of one rubric, ordered by skill, time and id; those before the window are left out.
+        now: end of the window, UTC.
+        days: length of the window; None for everything.
+        rubric: version of the rubric that scored them.
         tool: for the document.
-        store: where the observations come from, as shown to people.
-        config_digest: of the configuration.
+        store: name of the store, as shown to users.
+        config_digest: digest of the configuration.
     """
     whole = _Whole()
     for skill, parts in by_skill(observations):
@@ -190,7 +190,7 @@ def report(
 
 
 def opportunities(found: Iterable[SkillFigures]) -> tuple[Opportunity, ...]:
-    """Return the components that are weak over five invocations that measure them, the weakest first (R29)."""
+    """Return the weak components measured by at least five invocations, weakest first (R29)."""
     weak = [
         Opportunity(
             skill=one.skill,
@@ -209,41 +209,39 @@ def opportunities(found: Iterable[SkillFigures]) -> tuple[Opportunity, ...]:
 def _notices(whole: _Whole, rubric: str, listed: int) -> Iterator[str]:
     unrated = whole.recorded - whole.rated - whole.bare
     literal = rubric == LITERAL
-    measured = "they are measured by what analysis takes"
+    measured = "the analysis baseline is used"
     if literal:
-        measured = "its functions have no efficiency for them, and no total"
+        measured = "rubric 1.0 gives them neither efficiency nor total"
     if unrated:
-        why = "too little of them was observed"
+        why = "too little was observed"
         if literal:
-            why = "a function of this rubric has no number for them (it has baselines of code_generation alone)"
+            why = "rubric 1.0 has a baseline for code_generation only"
         yield (
-            f"{unrated} of {whole.recorded} invocations are not rated, since {why}; average scores, tiers, trends and"
-            " the number that a gate asks for leave them out"
+            f"{unrated} of {whole.recorded} invocations are not rated: {why}. They do not count in average scores,"
+            " tiers, trends and the minimum number of a gate"
         )
     if whole.bare:
         yield (
             f"{whole.bare} of {whole.recorded} invocations have no points by rubric {rubric}: nothing that it scores"
-            " was observed, or they are not scored by it yet (skillgate log rescore)"
+            " was observed, or they were not scored yet (skillgate log rescore)"
         )
     if whole.unknown:
         names = ", ".join(printable(name)[:40] for name in whole.unknown)
-        number = whole.unknown.total()
-        yield f"{number} invocations are of categories that the rubric does not know ({names}): {measured}"
+        yield f"{plural(whole.unknown.total(), 'invocation')} with unknown categories ({names}): {measured}"
     if whole.without:
-        names = "1 invocation names" if whole.without == 1 else f"{whole.without} invocations name"
-        yield f"{names} no category: {measured}"
+        yield f"{plural(whole.without, 'invocation')} without a category: {measured}"
     if whole.ahead:
-        yield f"{whole.ahead} skills have invocations later than the end of the window: a clock was ahead"
+        yield f"{plural(whole.ahead, 'skill')} with invocations after the end of the window: a clock was ahead"
     if len(whole.days) > MOST_DAYS:
-        yield f"of {len(whole.days):,} days on which anything was rated the last {MOST_DAYS} are listed, in figures all"
+        yield f"the last {MOST_DAYS} of {len(whole.days):,} days with rated invocations are listed; figures cover all"
     if whole.skills > listed:
         yield (
-            f"{whole.skills - listed} of {whole.skills} skills are not listed: those with the most rated invocations"
-            " are; all are in the figures over all skills, and each can be asked for by name"
+            f"{whole.skills - listed} of {whole.skills} skills are not listed, since they have fewer rated invocations;"
+            " overall figures cover all skills, and each can be selected by name"
         )
 
 
-_MOST_DIGITS = 9  # figures have no more
+_MOST_DIGITS = 9  # maximum decimals of figures
 _OUTCOMES = {
     "passed": Outcome.PASS,
     "clear": Outcome.PASS,
@@ -255,7 +253,7 @@ _RATES = {"max_error_rate": "error_rate", "max_unrecovered_rate": "unrecovered_r
 
 
 class _Facts(NamedTuple):
-    """What the bounds of a gate are compared with."""
+    """The figures that a gate's bounds are compared with."""
 
     stats: SkillFigures
     age_days: int | None
@@ -264,14 +262,14 @@ class _Facts(NamedTuple):
 
 
 def check(gate: Gate, observations: Iterable[Observation], *, skill: str, now: datetime, days: int | None) -> GateCheck:
-    """Decide one gate for one skill.
+    """Check one gate for one skill.
 
     Args:
         gate: its bounds.
-        observations: all of the skill's in the order of time: the days since an improvement are over all of them.
+        observations: all of the skill's, by time: the days since an improvement depend on all of them.
         skill: its name; it may have no observations.
-        now: where the window ends, UTC.
-        days: how far the figures reach back; None for all there is.
+        now: end of the window, UTC.
+        days: length of the window; None for everything.
     """
     parts = (part for _, own in by_skill(observations) for part in own)
     return _checks((gate,), parts, skill=skill, now=now, days=days)[0]
@@ -280,15 +278,15 @@ def check(gate: Gate, observations: Iterable[Observation], *, skill: str, now: d
 def check_each(
     gates: Sequence[Gate], observations: Iterable[Observation], *, now: datetime, days: int | None
 ) -> Iterator[GateCheck]:
-    """Decide gates for every skill of some observations, ordered by skill and time, in one pass; as :func:`check`."""
+    """Check gates for every skill in one pass; observations are ordered by skill and time. See :func:`check`."""
     for skill, parts in by_skill(observations):
         yield from _checks(gates, parts, skill=skill, now=now, days=days)
 
 
 def exit_code(checks: Iterable[GateCheck]) -> int:
-    """Return 1 where a requirement failed or a trigger went off, else 3 where one could not be decided, else 0.
+    """Return 1 if a requirement failed or a trigger fired, else 3 if a requirement is undecided, else 0.
 
-    A trigger with too few invocations has not gone off; that is no failure and no gap.
+    A trigger with too few invocations does not fire; that is neither a failure nor undecided.
     """
     statuses = {one.status for one in checks}
     if statuses & {"failed", "triggered"}:
@@ -297,7 +295,7 @@ def exit_code(checks: Iterable[GateCheck]) -> int:
 
 
 def verdict(checks: Sequence[GateCheck]) -> Verdict:
-    """Return what gates say together; ``passed`` is None where there is no gate or not all were decided."""
+    """Return the combined verdict; ``passed`` is None without gates, or if one is undecided."""
     outcomes = tuple(
         GateOutcome(
             gate=one.gate,
@@ -312,7 +310,7 @@ def verdict(checks: Sequence[GateCheck]) -> Verdict:
 
 
 def gate_json(found: GateCheck) -> dict[str, Any]:
-    """Return a check as an object: the keys of the rubric's own result, and ours."""
+    """Return a check as a JSON object: the keys of the rubric's own result, and ours."""
     document: dict[str, Any] = encode(found)
     return document
 
@@ -360,7 +358,7 @@ def _trigger(gate: Gate, facts: _Facts) -> GateCheck:
 
 
 def _outcome(gate: Gate, facts: _Facts, name: str, bound: float) -> GateOutcome:
-    """Compare one figure with its bound; an age is a condition of a trigger and a limit of a requirement."""
+    """Compare one figure with its bound; an age is a minimum for a trigger and a maximum for a requirement."""
     measured = _measured(facts, name)
     least = name.startswith("min_") or (gate.kind == TRIGGER and name == "max_age_without_improvement")
     digits = _digits(measured.value, bound, name)
@@ -383,7 +381,7 @@ def _measured(facts: _Facts, name: str) -> Measurement:
 
 
 def _digits(value: float | None, bound: float, name: str) -> int:
-    """Return as many decimals as keep a figure on its side of its bound: 69.9996 is not 70 (R25)."""
+    """Return enough decimals that rounding keeps a figure on its side of the bound: 69.9996 is not 70 (R25)."""
     if name in ("min_invocations", "max_age_without_improvement"):
         return 0
     digits = 2 if name.endswith("score") else 4

@@ -1,11 +1,11 @@
-"""What requests to judges and graders share: fences, the form of an answer, a control item, a second try, the cost.
+"""Helpers of requests to judges and graders: fences, answer schemas, control items, repeated requests, and costs.
 
-Two things keep an author's text inside its fence, each enough by itself. The lines that open and close it carry a
-digest of the fenced text: no text can hold its own digest. And those lines are made with the brackets ``⟦`` and ``⟧``,
-which no fenced text holds: the code point of one, as of a character that is not seen, is shown in its place.
+Two independent measures keep an author's text inside its fence. The opening and closing lines contain a digest of the
+fenced text, which no text can contain itself. And they use the brackets ``⟦`` and ``⟧``, which fenced texts do not
+contain: these brackets, like invisible characters, are replaced by their code points.
 
-The control item has a known answer: how far is the text about something that it says nothing of? A judge that answers
-more than 1 gives ratings that the text wants, or has not read it, and nothing of its answer counts.
+The control item has a known answer: how far is the text about a subject that it does not mention? A judge that answers
+more than 1 follows the text's wishes, or has not read it, and its whole answer is ignored.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     Block = Mapping[str, Any]
 
 MAX_TOKENS = 8_192  # of an answer, thinking included
-LONGER = 4  # times the tokens, after an answer that they did not suffice for
+LONGER = 4  # times the tokens, after a truncated answer
 MOST_TOKENS = 21_333  # beyond, the SDK refuses a request that is not streamed
-MOST_REASON = 300  # characters of why there is no answer
-_MOST_QUOTED = 20_000  # characters of a bad answer that it is shown once more
+MOST_REASON = 300  # maximum characters of a reason for a missing answer
+_MOST_QUOTED = 20_000  # maximum characters of an invalid answer in the next request
 
 UNUSABLE = """\
 That answer cannot be used. What is wrong with it stands in the fence below; it may quote your own answer. Answer the \
@@ -62,8 +62,8 @@ _NEVER = (
     "\ufe00-\ufe0d\ud800-\udfff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
     f"{OPEN}{CLOSE}"
 )
-# A selector of emoji or text form belongs to what it follows, a joiner to the emoji or letters of a script that needs
-# it on both sides. Anywhere else they only hide bytes.
+# A variation selector belongs to the character before it, a joiner to the emoji or letters on both sides that need it.
+# Anywhere else they only hide bytes.
 _VARIES = "0-9#*\u00a9-\u1fff\u2070-\ufdff\ufe10-\U000dffff"
 _JOINS = "\u0590-\u1fff\u2070-\ufdff\ufe0e-\U000dffff"
 _HIDDEN = (
@@ -73,28 +73,27 @@ _HIDDEN = (
 _RUN = re.compile(f"(?:{_HIDDEN})+")
 _IN_NAMES = re.compile(f'[\\n\\t"\\\\]|{_HIDDEN}')
 _KIND = re.compile(r"[a-z][a-z0-9 ]{0,39}")
-LONGEST_NAME = 200  # characters of a name that are shown: systems allow paths of thousands
+LONGEST_NAME = 200  # maximum shown characters of a name: systems allow paths of thousands
 
 
 def fenced(kind: str, text: str) -> str:
-    """Fence a text by the skill's author, made :func:`visible`; the kind is ours, of lower-case letters and spaces."""
+    """Fence an author's text after :func:`visible`; ``kind`` is our own, of lower-case letters and spaces."""
     return sealed(kind, visible(text))
 
 
 def sealed(kind: str, text: str) -> str:
-    """Fence a text that was made visible, and to which only markers of our own were added since."""
+    """Fence a text that went through :func:`visible`, plus our own markers."""
     if not _KIND.fullmatch(kind):
-        message = f"{kind!r} is no kind of text"
+        message = f"{kind!r} is not a kind of text"
         raise ValueError(message)
     nonce = digest(kind.encode(), text.encode())
     return f"{OPEN}begin {kind} {nonce}{CLOSE}\n{text}\n{OPEN}end {kind} {nonce}{CLOSE}"
 
 
 def visible(text: str) -> str:
-    """Write out every character that could hide or confuse, and the fence's own brackets, as ``⟦U+200B×3 U+202E⟧``.
+    """Replace invisible or confusing characters, and the fence's brackets, with code points: ``⟦U+200B×3 U+202E⟧``.
 
-    Nothing is lost. Line feeds and tabs stay, and so do joiners and emoji selectors where writing calls for them. Time
-    is linear.
+    Line feeds, tabs, and joiners and selectors in their proper places remain. No information is lost. Linear time.
     """
     return _RUN.sub(_code_points, text)
 
@@ -105,10 +104,10 @@ def _code_points(match: re.Match[str]) -> str:
 
 
 def named(name: str) -> str:
-    r"""Write a name or a path by the author on one line, in quotation marks: for markers within a fence.
+    r"""Quote an author's name or path on one line, for markers within a fence.
 
-    Quotation marks, backslashes, line breaks and what :func:`visible` writes out become ``\u{…}``; of a name longer
-    than :data:`LONGEST_NAME` the middle is left out.
+    Quotation marks, backslashes, line breaks and invisible characters become ``\u{…}``; the middle of a name longer
+    than :data:`LONGEST_NAME` is left out.
     """
     half = LONGEST_NAME // 2
     short = name if len(name) <= LONGEST_NAME else f"{name[:half]}…{name[-half:]}"
@@ -116,33 +115,34 @@ def named(name: str) -> str:
 
 
 def marker(text: str) -> str:
-    """Write a marker of our own; names by the author in it are :func:`named` first."""
+    """Return one of our own markers; an author's names in it must be :func:`named`."""
     return f"{OPEN}{text}{CLOSE}"
 
 
 def cut_fenced(kind: str, text: str, most: int) -> str:
-    """Fence a text, but of one longer than ``most`` characters only so many, with a marker that says so."""
+    """Fence at most ``most`` characters of a text, with a marker if it is cut."""
     if len(text) <= most:
         return fenced(kind, text)
     return sealed(kind, f"{visible(text[:most])}\n{marker(CUT.format(characters=len(text) - most))}")
 
 
 def one_line(text: str) -> str:
-    """Fold white space, so that nothing in a text can begin a line."""
+    """Fold white space to single spaces, so that no part of a text begins a line."""
     return " ".join(text.split())
 
 
 def form(**properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema of an object with exactly these keys, in this order: models write them as listed.
+    """Return the schema of an object with exactly these keys, in the order in which models write them.
 
-    The API takes no bounds on numbers, texts or lists, so a rating is an enumeration; the rest is checked on receipt.
+    The API supports no bounds on numbers, strings or lists. So a rating is an enumeration, and the rest is checked on
+    receipt.
     """
     names = list(properties)
     return {"type": "object", "properties": properties, "required": names, "additionalProperties": False}
 
 
 def choice(*values: str) -> dict[str, Any]:
-    """Return the schema of one of some texts."""
+    """Return the schema of an enumeration of strings."""
     return {"type": "string", "enum": list(values)}
 
 
@@ -157,18 +157,18 @@ CONTROL_ITEM = form(score=SCORE)
 
 
 def is_reasoned(value: Any) -> str | None:  # noqa: ANN401 - decoded JSON
-    """Check that an answer gives a reason."""
+    """Check that an answer has a reasoning."""
     return None if value["reasoning"].strip() else "the reasoning is empty"
 
 
 def text_block(text: str, *, cached: bool = False) -> dict[str, Any]:
-    """Return a content block; ``cached`` marks it as the end of what the provider's prompt cache should hold."""
+    """Return a content block; ``cached`` marks it as the end of the prefix for the provider's prompt cache."""
     block: dict[str, Any] = {"type": "text", "text": text}
     return {**block, "cache_control": {"type": "ephemeral"}} if cached else block
 
 
 def body(opinion: Opinion, schema: Mapping[str, Any], system: str | Block, *blocks: str | Block) -> dict[str, Any]:
-    """Return the body of a request whose answer has the form of a schema."""
+    """Return the body of a request whose answer must fit a schema."""
     first, *others = (text_block(block) if isinstance(block, str) else block for block in (system, *blocks))
     output: dict[str, Any] = {"format": {"type": "json_schema", "schema": schema}}
     if opinion.effort is not None:
@@ -182,8 +182,8 @@ def body(opinion: Opinion, schema: Mapping[str, Any], system: str | Block, *bloc
     }
 
 
-HIGHEST_HONEST = 1  # answer to a control item: a judge may find a trace of anything anywhere
-# Each with the words of which none may occur in the skill.
+HIGHEST_HONEST = 1  # maximum valid answer to a control item: a judge may find a trace of anything anywhere
+# Each with words that must not occur in the skill.
 _SUBJECTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("tuning the sympathetic strings of a hurdy-gurdy", ("hurdy", "gurdy", "drone string")),
     ("the moulting calendar of emperor penguins", ("penguin", "moult", "molt")),
@@ -213,16 +213,15 @@ _SUBJECTS: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 
 def absent(texts: Sequence[str]) -> tuple[str, ...]:
-    """List the subjects of which no key word occurs in any of the texts, letter case folded."""
+    """List the subjects whose words occur in none of the texts, ignoring case."""
     folded = [text.casefold() for text in texts]
     return tuple(name for name, words in _SUBJECTS if not any(word in text for text in folded for word in words))
 
 
 def control_subject(absent_subjects: Sequence[str], *parts: str) -> str:
-    """Choose a subject by a hash of what the request shows and asks, so that no sentence in a skill can answer for all.
+    """Choose a subject by a hash of the request, so that no sentence in a skill can prepare for it.
 
-    A text that names every subject of the list gets a place that does not exist, named by the hash, which no text can
-    hold.
+    For a text that mentions every subject, return a fictional place named by the hash, which no text can contain.
     """
     chosen = digest(*(part.encode("utf-8", "surrogatepass") for part in parts))
     if not absent_subjects:
@@ -231,9 +230,9 @@ def control_subject(absent_subjects: Sequence[str], *parts: str) -> str:
 
 
 def ask(request: Request) -> Steps[Answer]:
-    """Ask, once more with the error after an invalid answer, and once more with more tokens after a truncated one.
+    """Ask; repeat once with the error after an invalid answer, and once with more tokens after a truncated one.
 
-    The last answer has the tokens, the cost and the number of sends of all.
+    The returned answer has the tokens, cost and number of sends of all.
     """
     first = request
     amendments: dict[Status, Callable[[Request, Answer], Request | None]]
@@ -249,9 +248,9 @@ def ask(request: Request) -> Steps[Answer]:
 
 
 def ask_better(request: Request, wish: Callable[[Any], str | None]) -> Steps[Answer]:
-    """Ask, and once more where ``wish`` says what could be better; the first answer serves if the second is unusable.
+    """Ask, and once more if ``wish`` returns a fault; if the second answer is unusable, return the first.
 
-    The answer has the tokens, the cost and the sends of both.
+    The returned answer has the tokens, cost and number of sends of both.
     """
     first = yield from ask(request)
     fault = wish(first.value) if first.status is Status.OK else None
@@ -293,17 +292,17 @@ def _tokens(answers: Iterable[Answer]) -> Tokens:
 
 
 def fault(answer: Answer, obeyed: str) -> str | None:
-    """Return why an answer counts nowhere: none came, or (``obeyed``) its control item is wrong. None: it counts."""
+    """Return why an answer is ignored: it is missing, or (``obeyed``) failed its control item; None if it counts."""
     if answer.status is not Status.OK:
         return reason_of(answer)
     return obeyed if answer.value["control"]["score"] > HIGHEST_HONEST else None
 
 
 def provoked(answer: Answer) -> bool:
-    """Return whether the text asked about can be why there is no answer.
+    """Return whether the judged text can be the cause of a missing answer.
 
-    Its author can have a model refuse it, talk on about it or answer in another form, can make it too long, and can
-    write what a server takes for no request. Networks, budgets and keys are out of its reach.
+    Its author can make a model refuse, answer at length or in another form, can make the text too long, and can write
+    what a server rejects. Networks, budgets and keys are out of reach.
     """
     if answer.status is Status.ERROR:
         return answer.cause in (Cause.TOO_LONG, Cause.REQUEST)
@@ -311,24 +310,24 @@ def provoked(answer: Answer) -> bool:
 
 
 def reason_of(answer: Answer) -> str:
-    """Return on one line why there is no answer."""
+    """Return the reason for a missing answer on one line."""
     return bounded(printable(answer.reason).strip().rstrip("."), MOST_REASON) or f"the answer is {answer.status.value}"
 
 
 def bounded(text: str, most: int) -> str:
-    """Cut a text to so many characters, with an ellipsis."""
+    """Cut a text to ``most`` characters, with an ellipsis."""
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
 def first_reason(reason: str) -> str:
-    """Return the reason that stopped a run, of a failure that only repeats it for a request that was not sent."""
+    """Return the reason that stopped a run, without the prefix for requests that were not sent."""
     return reason.removeprefix("stopped: ").removeprefix("stopped for this model: ")
 
 
 def usage(answers: Sequence[Answer]) -> Usage:
-    """Add up calls, tokens and cost, which is unknown where that of one answer is.
+    """Sum calls, tokens and cost; the cost is unknown if that of one answer is.
 
-    An answer that took several sends is one call with retries. What was sent and never answered is no call.
+    An answer after several sends is one call with retries. Unanswered requests are not calls.
     """
     tokens = _tokens(answers)
     sent = [answer for answer in answers if answer.sent]
@@ -348,19 +347,19 @@ def usage(answers: Sequence[Answer]) -> Usage:
 
 def _why_unpriced(answer: Answer) -> str:
     if answer.reply is None:
-        return "an answer was lost, and what it cost is unknown"
+        return "an answer was lost, so its cost is unknown"
     if answer.reply.tokens is None:
-        return f"{printable(answer.reply.model)} did not say how many tokens it took"
+        return f"{printable(answer.reply.model)} did not report its tokens"
     return f"the price of {printable(answer.reply.model)} is unknown"
 
 
 def is_live(answers: Sequence[Answer], *, live: bool) -> bool:
-    """Return whether a real model gave all answers, now or cached; ``live`` is what the provider says of itself."""
+    """Return whether all answers come from a real model, cached or not; ``live`` is the provider's own flag."""
     replies = (answer.reply for answer in answers if answer.reply is not None)
     return live and not any(reply.model.startswith(SCRIPTED_PREFIX) for reply in replies)
 
 
 def answered_by(answers: Iterable[tuple[str, Answer]]) -> tuple[str, ...]:
-    """Return the known models that answered where another was requested, sorted; each answer comes with the latter."""
+    """Return the known models that answered in place of the requested one, sorted; pairs are (requested, answer)."""
     replies = ((model, answer.reply.model) for model, answer in answers if answer.reply is not None)
     return tuple(sorted({printable(answered) for model, answered in replies if is_other(model, answered)}))

@@ -1,9 +1,9 @@
-"""How far judges agree with one another and with people, and scores as people would give them.
+"""Measure agreement among judges and with people, and predict the scores that people would give.
 
-The correction predicts the mark that a person would give from the judge's, by linear regression over the labelled pairs
-of that dimension (from 20 on), else of all that are rated; a judge's own scores stay what they are. Regression and not
-a shift of the mean alone, since judges also bunch their marks: the low ones are too high and the high ones too low. The
-interval is that of a prediction, hence the scatter of people about the line and the doubt in the line itself.
+The correction predicts a person's rating from the judge's by linear regression over the labelled pairs of that
+dimension (at least 20), else over all ratings. The judge's own scores do not change. A shift of the mean is not enough,
+since judges also bunch their ratings: low ones are too high, high ones too low. The interval is a prediction interval:
+it includes the scatter of people and the uncertainty of the line.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.float64]
 
-LEAST_LABELS = 20  # for a correction
-LEAST_ITEMS = 40  # under that the interval of kappa spans most of its range (−0.40 to 1.00 at 4 items, by simulation)
-LEAST_SKILLS = 10  # to draw from, and for a correction: pairs of one skill err alike
-PASS_MARK = 7.0  # of 10: a C, the least that a person would take as it is
-_RUN_SEED, _LABELS_SEED = 5, 7  # any will do, as long as they stay
-_ALONE = "one judge has nobody to agree with"
-_NO_BETTER = "the judge passes no more of what people pass than of what they do not"
+LEAST_LABELS = 20  # minimum for a correction
+LEAST_ITEMS = 40  # with fewer, the interval of kappa spans most of its range (−0.40 to 1.00 at 4 items, by simulation)
+LEAST_SKILLS = 10  # minimum for resampling skills and for a correction: errors within one skill are correlated
+PASS_MARK = 7.0  # of 10: a C, the minimum that a person would accept unchanged
+_RUN_SEED, _LABELS_SEED = 5, 7  # arbitrary, but fixed
+_ALONE = "agreement needs two judges"
+_NO_BETTER = "the judge is no more likely to pass what people pass than what they do not"
 _LIMITS = Limits(bytes=1 << 20, nodes=60_000)
 _KEYED = re.compile(r"^labels\s*:", re.MULTILINE)
-_RENEW = "make a new one: skillgate evals calibrate LABELS --output-file FILE"
+_RENEW = "make a new one with skillgate evals calibrate LABELS --output-file FILE"
 
 
 def agreement(ratings: Sequence[Ratings], judges: int) -> Agreement:
-    """Pool what the judges gave over the skills of a run: the few ratings of one skill say nothing.
+    """Compute agreement over all skills of a run, since one skill has too few ratings.
 
-    Only what all of them answered counts. Chance-corrected figures (both kappas and the ICC) need 40 items.
+    Only items that all judges answered count. Chance-corrected figures (both kappas and the ICC) need 40 items.
     """
     if judges < 2:
         return Agreement(judges, kappa_reason=_ALONE, kappa_trigger_reason=_ALONE, icc_reason=_ALONE)
@@ -64,7 +64,7 @@ def agreement(ratings: Sequence[Ratings], judges: int) -> Agreement:
     )
     icc, icc_reason = (None, few) if few else icc_2_1(rated)
     interval = None
-    if ratings_kappa is not None:  # whole skills are drawn where there are enough: the ratings of one skill are alike
+    if ratings_kappa is not None:  # resample whole skills if there are enough: ratings of one skill are correlated
         clusters = skills if len(set(skills)) >= LEAST_SKILLS else None
         interval = bootstrap(products(rated), kappa_of_sums, seed=_RUN_SEED, clusters=clusters)
     plain = shares(rated)
@@ -86,7 +86,7 @@ def agreement(ratings: Sequence[Ratings], judges: int) -> Agreement:
 
 
 def _pool(skills: Sequence[Sequence[tuple[int | None, ...]]], judges: int) -> tuple[list[tuple[int, ...]], list[int]]:
-    """Return a row for each item that every judge answered, and the index of the skill each row is of."""
+    """Return a row per item that every judge answered, and the index of each row's skill."""
     rows, owners = [], []
     for index, answers in enumerate(skills):
         for row in answers:
@@ -106,31 +106,32 @@ def _rounded(value: float | None) -> float | None:
 
 
 def read(text: str, name: str) -> Calibration:
-    """Read a calibration document, which is JSON; ``name`` is the file, for messages.
+    """Read a calibration document (JSON); ``name`` is the file, for messages.
 
     Raises:
-        UsageError: it is not JSON, of another schema version, without items, or holds a pair twice.
-        CodecError: it has not the shape, with every place.
+        UsageError: invalid JSON, another schema version, no items, or a duplicate pair.
+        CodecError: invalid structure, with every place.
     """
     try:
         data = json.loads(text.removeprefix("\ufeff"))
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{name}: not a calibration document, which is JSON: {error}") from None
+        raise UsageError(f"{name}: invalid calibration document: {error}") from None
     document = decode(Calibration, data, path=name)
     if document.schema_version != SCHEMA_VERSION:
-        raise UsageError(f"{name}: schema_version {document.schema_version}; this version reads {SCHEMA_VERSION}")
+        version = document.schema_version
+        raise UsageError(f"{name}: schema_version {version} is not supported (expected {SCHEMA_VERSION}); {_RENEW}")
     if not document.items:
-        raise UsageError(f"{name}: holds no items; {_RENEW}")
+        raise UsageError(f"{name}: no items; {_RENEW}")
     _refuse_twice(document.items, name)
     return document
 
 
 def read_labels(text: str, name: str) -> tuple[Label, ...]:
-    """Read what people gave: a YAML list of ``{skill, dimension, human}``, bare or under the key ``labels``.
+    """Read people's ratings: a YAML list of ``{skill, dimension, human}``, at the top level or under ``labels``.
 
     Raises:
-        UsageError: it is not YAML, beyond the bounds, or holds a label twice.
-        CodecError: it has not the shape, with every place.
+        UsageError: invalid YAML, too large, or a duplicate label.
+        CodecError: invalid structure, with every place.
     """
     body = text.removeprefix("\ufeff").removeprefix("---\n")
     # A block list may follow its key without indentation, a flow list only on the same line.
@@ -142,7 +143,7 @@ def read_labels(text: str, name: str) -> tuple[Label, ...]:
         raise UsageError(f"{name}:{max(1, line)}: {problem.message}") from None
     labels = decode(tuple[Label, ...], found.values.get("labels"), path=f"{name}: labels", unknown="error")
     if not labels:
-        raise UsageError(f"{name}: holds no labels")
+        raise UsageError(f"{name}: no labels; add entries with skill, dimension and human")
     _refuse_twice(labels, name)
     return tuple(labels)
 
@@ -151,22 +152,22 @@ def _refuse_twice(entries: Iterable[Label | Pair], name: str) -> None:
     seen: set[tuple[str, Dimension]] = set()
     for one in entries:
         if (one.skill, one.dimension) in seen:
-            raise UsageError(f"{name}: {one.skill} has {one.dimension.value} twice")
+            raise UsageError(f"{name}: duplicate {one.dimension.value} for {one.skill}; remove one")
         seen.add((one.skill, one.dimension))
 
 
 class Built(NamedTuple):
-    """A new document, and a line for each label that could not be used."""
+    """A new document, and a line for each unused label."""
 
     document: Calibration
     left_out: tuple[str, ...] = ()
 
 
 def build(labels: Sequence[Label], layers: Mapping[str, JudgeLayer], *, date: str) -> Built:
-    """Make a calibration of what people and the judge gave the same skills; ``layers`` are by shown path.
+    """Make a calibration from ratings of the same skills by people and the judge; ``layers`` are by shown path.
 
     Raises:
-        UsageError: a label names no skill or more than one, no label can be used, or not all skills were judged alike.
+        UsageError: a label names no or several skills, no label is usable, or skills were judged with other settings.
     """
     pairs, left_out, used = [], [], []
     for label in labels:
@@ -174,16 +175,16 @@ def build(labels: Sequence[Label], layers: Mapping[str, JudgeLayer], *, date: st
         score = layers[path].assessments.get(label.dimension)
         if score is None or score.score is None:
             why = score.reason if score is not None else layers[path].reason
-            left_out.append(f"{label.skill}: {label.dimension.value} was not judged: {why or 'not asked about'}")
+            left_out.append(f"{label.skill}: {label.dimension.value} was not judged: {why or 'not asked'}")
         else:
             pairs.append(Pair(path, label.dimension, label.human, round(score.score * 10, 4)))
             used.append(layers[path])
     if not pairs:
-        raise UsageError("no label is of a score that was judged\n" + "\n".join(left_out))
+        raise UsageError("no label has a judged score\n" + "\n".join(left_out))
     _refuse_twice(pairs, "the labels")
     made = {_made_by(layer) for layer in used}
     if len(made) > 1:
-        raise UsageError("the skills were not all judged alike; judge them in one run")
+        raise UsageError("the skills were judged with different models or prompts; judge them in one run")
     model, prompt, rubric, live = made.pop()
     judges = min(layer.judges for layer in used)
     return Built(Calibration(model, prompt, rubric, date, tuple(pairs), judges, live), tuple(left_out))
@@ -196,8 +197,8 @@ def _path(skill: str, layers: Mapping[str, JudgeLayer]) -> str:
     if len(named) == 1:
         return named[0]
     if named:
-        raise UsageError(f"{len(named)} skills are called {skill}; label one by its path: {', '.join(sorted(named))}")
-    raise UsageError(f"no judged skill is called {skill}{did_you_mean(skill, layers)}")
+        raise UsageError(f"{len(named)} skills are named {skill}; use a path: {', '.join(sorted(named))}")
+    raise UsageError(f"no judged skill is named {skill}{did_you_mean(skill, layers)}")
 
 
 def _made_by(layer: JudgeLayer) -> tuple[str, str, str, bool]:
@@ -205,11 +206,7 @@ def _made_by(layer: JudgeLayer) -> tuple[str, str, str, bool]:
 
 
 def refuse_stale(document: Calibration, layer: JudgeLayer) -> None:
-    """Refuse a calibration that was made of another judge than a layer's.
-
-    Raises:
-        UsageError: model, wording or rubric differ, or there were more judges; it says which and how to renew.
-    """
+    """Raise UsageError if a calibration is for another judge: another model, prompt or rubric, or more judges."""
     model, prompt, rubric, live = _made_by(layer)
     sources = {True: "live", False: "scripted or replayed"}
     differing = [
@@ -222,14 +219,14 @@ def refuse_stale(document: Calibration, layer: JudgeLayer) -> None:
         )
         if then != now
     ]
-    if layer.judges < document.judges:  # more of them only make the interval wider than need be
-        differing.append(f"judges were {document.judges}, are {layer.judges}")
+    if layer.judges < document.judges:  # more judges only make the interval wider than necessary
+        differing.append(f"number of judges was {document.judges}, is {layer.judges}")
     if differing:
         raise UsageError(f"the calibration of {document.date} is stale: {'; '.join(differing)}; {_RENEW}")
 
 
 def calibrate(document: Calibration, layer: JudgeLayer) -> JudgeLayer:
-    """Return a layer whose assessments also say what people would give; scores and composite stay as they are.
+    """Return a layer with predicted scores of people; scores and composite do not change.
 
     Raises:
         UsageError: the calibration is stale.
@@ -246,7 +243,7 @@ def calibrate(document: Calibration, layer: JudgeLayer) -> JudgeLayer:
 
 def _corrected(document: Calibration, dimension: Dimension, score: float) -> Estimate:
     own = [item for item in document.items if item.dimension is dimension]
-    # The trigger score is computed from predictions: how ratings err says nothing of it, nor it of them.
+    # The trigger score is computed from predictions: errors of ratings say nothing about it, and vice versa.
     alone = len(own) >= LEAST_LABELS or dimension is Dimension.TRIGGERING_ACCURACY
     pairs = own if alone else _rated(document)
     skills = len({item.skill for item in pairs})
@@ -256,21 +253,21 @@ def _corrected(document: Calibration, dimension: Dimension, score: float) -> Est
     if few is not None:
         return Estimate(None, n=len(pairs), reason=few)
     value, half = _predicted(pairs, skills, score * 10)
-    # Within the scale: a person gives no mark beyond it. The value is cut likewise, so it stays inside its interval.
+    # Cut to the scale of ratings, the value too, so that it stays inside its interval.
     low, mean, high = (round(min(10.0, max(0.0, end)) / 10, 4) for end in (value - half, value, value + half))
     return Estimate(mean, low, high, n=len(pairs))
 
 
 def _rated(document: Calibration) -> list[Pair]:
-    """Return the pairs in which the judge's mark is a rating."""
+    """Return the pairs in which the judge's value is a rating."""
     return [item for item in document.items if item.dimension is not Dimension.TRIGGERING_ACCURACY]
 
 
 def _predicted(pairs: Sequence[Pair], skills: int, mark: float) -> tuple[float, float]:
-    """Predict a person's mark from the judge's: the mark, and half the width of its 95 % interval.
+    """Predict a person's rating from the judge's; return it and half the width of its 95 % interval.
 
-    Pairs of one skill are not independent, so skills are counted, not pairs, for the doubt in the line. Where the judge
-    gave all pairs about the same mark there is no line to see, and only the mean is shifted.
+    Pairs of one skill are not independent, so the uncertainty of the line counts skills, not pairs. If the judge's
+    ratings are nearly all equal, there is no line, and only the mean is shifted.
     """
     judge = np.asarray([pair.judge for pair in pairs], dtype=np.float64)
     human = np.asarray([pair.human for pair in pairs], dtype=np.float64)
@@ -278,7 +275,7 @@ def _predicted(pairs: Sequence[Pair], skills: int, mark: float) -> tuple[float, 
     sloped = len(np.unique(judge)) >= 3
     slope = float(apart @ (human - human.mean()) / (apart @ apart)) if sloped else 1.0
     rest = human - human.mean() - slope * apart
-    # The scatter is that of single pairs; of its estimate, too, skills bound what is known.
+    # The scatter is that of single pairs.
     scatter = math.sqrt(float(rest @ rest) / (len(pairs) - 1 - sloped))
     distance = mark - float(judge.mean())
     lever = distance**2 / (float(apart @ apart) * skills / len(pairs)) if sloped else 0.0
@@ -287,9 +284,9 @@ def _predicted(pairs: Sequence[Pair], skills: int, mark: float) -> tuple[float, 
 
 
 def trust(document: Calibration, layers: Sequence[JudgeLayer]) -> Trust:
-    """Say how far a judge's ratings agree with people, and correct a run's share of passed ones for it.
+    """Measure a judge's agreement with people, and correct a run's share of passed ratings for it.
 
-    The trigger score is no rating, and stays out of all of it; so do skills that were not judged.
+    The trigger score, which is not a rating, and skills without a judgement are left out.
 
     Raises:
         UsageError: the calibration is stale.
@@ -323,7 +320,7 @@ def _kappa(pairs: Sequence[Pair]) -> Estimate:
     rows = products([(pair.human, pair.judge) for pair in pairs])
     found = bootstrap(rows, kappa_of_sums, seed=_LABELS_SEED, clusters=clusters)
     if found is None:
-        return Estimate(round(value, 4), n=len(pairs), reason="too few different labels for an interval")
+        return Estimate(round(value, 4), n=len(pairs), reason="too few distinct labels for an interval")
     return Estimate(round(value, 4), round(found.low, 4), round(found.high, 4), n=len(pairs))
 
 
@@ -337,7 +334,7 @@ def _rate(outcomes: Sequence[float], none: str) -> Estimate:
 def _acceptable(passes: Sequence[float], hits: Sequence[float], rejections: Sequence[float]) -> Estimate:
     """Correct the judge's share of passes: (share + specificity − 1) ÷ (sensitivity + specificity − 1).
 
-    Source: Rogan and Gladen, 1978. Each end of the interval is drawn with all three rates leaning its way.
+    Source: Rogan and Gladen, 1978. Each end of the interval is sampled with all three rates biased towards it.
     """
     if not passes or not hits or not rejections:
         why = "no judged score" if not passes else "labels on both sides of the pass mark are needed"
@@ -356,7 +353,7 @@ def _acceptable(passes: Sequence[float], hits: Sequence[float], rejections: Sequ
 
 
 def _corrected_draws(share: Array, hit: Array, refused: Array, unknown: float) -> Array:
-    """Correct many draws; one in which the judge tells nothing could be anything, and counts as ``unknown``."""
+    """Correct many samples; one in which the judge carries no information counts as ``unknown``."""
     power = hit + refused - 1
     ratio = np.divide(share + refused - 1, power, out=np.full_like(share, unknown), where=power > 0)
     inside: Array = np.clip(ratio, 0.0, 1.0)

@@ -1,7 +1,7 @@
-"""Layer 2 for one skill: every question to every judge, none waiting for another but the predictions for the prompts.
+"""Layer 2 for one skill: send every question to every judge, all at once (predictions wait for the trigger prompts).
 
-Requests: the trigger prompts once, then for each judge the predictions and four questions that ask for ratings; where
-passages of the skill look as if they address a judge, those four a second time without them, and the lower counts.
+Requests: the trigger prompts once, then per judge the predictions and four rating questions. If passages of the skill
+seem to address a judge, these four are asked again without the passages, and the lower rating counts.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ if TYPE_CHECKING:
 
 __all__ = ["PROMPT_VERSION", "RUBRIC_VERSION", "judge"]
 
-OBEYED = "the control question shows that the answer follows the skill's text, or did not read it"
-MOST_REASONING = 4_000  # characters of it in a report
-MOST_QUOTATIONS = 6  # shown for a dimension, of all judges
-NOTABLE = 0.1  # a difference of scores from here on is reported: one step of the scale
-HALF_STEP = 0.5 / HIGHEST  # judges who agree to the point still cannot tell more than the scale does
-_ALL = 5  # questions of a skill; the predictions are not requested where there are no prompts
+OBEYED = "failed the control question: the judge followed the skill's text or did not read it"
+MOST_REASONING = 4_000  # maximum characters in a report
+MOST_QUOTATIONS = 6  # maximum shown per dimension, of all judges
+NOTABLE = 0.1  # minimum reported difference of scores: one step of the scale
+HALF_STEP = 0.5 / HIGHEST  # minimum half-width: even equal ratings are no more precise than the scale
+_ALL = 5  # questions per skill; without prompts there are no predictions
 
 
 class Mark(NamedTuple):
-    """One rated dimension: from 0 to 10, with the reasoning and what is quoted for it."""
+    """One rated dimension: the rating from 0 to 10, its reasoning and its quotations."""
 
     rating: int
     reasoning: str
@@ -57,17 +57,17 @@ class Sheet(NamedTuple):
     """One judge's answer to one question."""
 
     question: str
-    dimensions: tuple[Dimension, ...]  # those it asks about
+    dimensions: tuple[Dimension, ...]  # that it asks about
     seat: Seat
-    within: bool  # whether it is the second reading of a suspected skill, with the suspicious passages
-    answers: tuple[Answer, ...]  # all that came; the rest is read from the last one
-    cut: tuple[Cut, ...]  # what the judge was not shown
-    marks: Mapping[Dimension, Mark]  # empty without an answer that counts
+    within: bool  # whether it is the reading with the suspicious passages
+    answers: tuple[Answer, ...]  # all answers; the last one counts
+    cut: tuple[Cut, ...]  # sections that the judge was not shown
+    marks: Mapping[Dimension, Mark]  # empty without a valid answer
     reason: str = ""  # why there are no marks
 
     @property
     def obeyed(self) -> bool:
-        """Whether the control item shows that the judge did not judge."""
+        """Whether the answer failed the control item."""
         return self.reason == OBEYED
 
     @property
@@ -77,9 +77,9 @@ class Sheet(NamedTuple):
 
 
 def judge(dossier: Dossier, panel: Panel, clock: Callable[[], int]) -> Steps[Judged]:
-    """Judge one skill by a panel of at least one judge; ``clock`` counts monotonic nanoseconds.
+    """Judge one skill by a panel of at least one judge; ``clock`` returns monotonic nanoseconds.
 
-    Nothing that a provider does raises: what has no answer is None with the reason.
+    Provider failures do not raise; a missing answer is None with the reason.
     """
     started = clock()
     seats = requests.seats(panel.opinions)
@@ -102,7 +102,7 @@ def judge(dossier: Dossier, panel: Panel, clock: Callable[[], int]) -> Steps[Jud
 def _rated(
     dossier: Dossier, readings: Readings, seat: Seat, question: Question, subjects: tuple[str, ...], *, within: bool
 ) -> Steps[Sheet]:
-    """Ask one judge one question on one reading of the skill; a rating counts only where the judge judged."""
+    """Ask one judge one question about one reading of the skill; ratings count only with a correct control item."""
     rubrics = tuple(rubric for rubric in question.rubrics if dossier.code_blocks or not rubric.needs_code)
     answers, cut = yield from readings.ask(
         lambda text: requests.assessment(
@@ -181,21 +181,21 @@ def _judged(
         failure=reason,
         silenced=_silenced(gaps, judges),
         partial=f"the judge was shown only part of the skill, without {first_few(names)}" if names else None,
-        notes=(_unread(aside, dossier),) if aside else (),  # no page sends a model to these
+        notes=(_unread(aside, dossier),) if aside else (),  # no page refers to these
     )
 
 
 def _marks(sheets: Sequence[Sheet], judges: int) -> Marks:
-    """Return each judge's mark by dimension, in the order of the questions; None where there is none."""
+    """Return the judges' marks by dimension, in the order of the questions; None for missing ones."""
     marks = {(dimension, sheet.seat.number): mark for sheet in sheets for dimension, mark in sheet.marks.items()}
     dimensions = dict.fromkeys(dimension for sheet in sheets for dimension in sheet.dimensions)
     return {dimension: tuple(marks.get((dimension, judge)) for judge in range(judges)) for dimension in dimensions}
 
 
 def _lower(without: Sequence[Mark | None], within: Sequence[Mark | None] | None) -> tuple[Mark | None, ...]:
-    """Return each judge's lower mark of both readings; None where one has none, as the lower is not known then.
+    """Return each judge's lower mark of both readings; None if one is missing.
 
-    So a passage can neither raise a score by what it says nor by what is left out together with it.
+    So a passage can raise a score neither by its content nor by what is left out together with it.
     """
     if within is None:
         return tuple(without)
@@ -204,7 +204,7 @@ def _lower(without: Sequence[Mark | None], within: Sequence[Mark | None] | None)
 
 
 def _swayed(without: Marks, within: Marks) -> dict[Dimension, float]:
-    """Return by how much scores with the suspicious passages are higher, over the judges who rated both ways."""
+    """Return how much higher scores with the suspicious passages are, over judges with both ratings."""
     moved = {
         dimension: [one.rating - two.rating for one, two in zip(marks, without[dimension], strict=True) if one and two]
         for dimension, marks in within.items()
@@ -213,7 +213,7 @@ def _swayed(without: Marks, within: Marks) -> dict[Dimension, float]:
 
 
 def _triggered(triggering: Triggering) -> Assessment:
-    """F1 with its interval, which comes of the prompts: that there is one judge does not take it away."""
+    """Return F1 with its interval, which depends on the prompts and needs only one judge."""
     f1 = triggering.f1
     why = f1.reason if f1.ci_low is None else None
     return Assessment(score=f1.value, reason=f1.reason, ci_low=f1.ci_low, ci_high=f1.ci_high, ci_reason=why)
@@ -254,7 +254,7 @@ def _interval(ratings: Sequence[int], judges: int) -> tuple[float | None, float 
 
 
 def _quotations(marks: Sequence[Mark | None], library: Library) -> tuple[tuple[Quotation, ...], int]:
-    """Take each judge's first, then each one's second, and so on; one passage is shown once."""
+    """Return the judges' first quotations, then their second ones, and so on, without repeats; count the invalid."""
     columns: list[list[Quotation]] = []
     dropped = 0
     for judge, mark in enumerate(marks, start=1):
@@ -268,7 +268,7 @@ def _quotations(marks: Sequence[Mark | None], library: Library) -> tuple[tuple[Q
 
 
 def _missing(sheets: Sequence[Sheet]) -> Iterator[Missing]:
-    """Yield the questions without a rating, of both readings of a suspected skill."""
+    """Yield the questions without a rating, of both readings."""
     for sheet in sheets:
         if sheet.reason:
             is_provoked = sheet.obeyed or asking.provoked(sheet.answers[-1])
@@ -276,7 +276,7 @@ def _missing(sheets: Sequence[Sheet]) -> Iterator[Missing]:
 
 
 def _failure(gaps: Sequence[Missing], judges: int) -> str | None:
-    """Say in one sentence which questions have no answer and why, those with the same reason together."""
+    """Return in one sentence which questions have no answer and why, grouped by reason; None if all have one."""
     grouped: dict[str, dict[str, list[int | None]]] = defaultdict(lambda: defaultdict(list))
     for gap in gaps:
         grouped[asking.first_reason(gap.reason)][gap.question].append(gap.judge)
@@ -291,7 +291,7 @@ def _failure(gaps: Sequence[Missing], judges: int) -> str | None:
 
 
 def _judges(numbers: Sequence[int | None], judges: int) -> str:
-    """Name the judges, unless there is one, or all of them are meant."""
+    """Name the judges, unless there is only one or all are meant."""
     known = [str(number + 1) for number in numbers if number is not None]
     if not known or len(known) == judges:
         return ""
@@ -299,9 +299,9 @@ def _judges(numbers: Sequence[int | None], judges: int) -> str:
 
 
 def _silenced(gaps: Sequence[Missing], judges: int) -> str | None:
-    """Say which judges gave no usable answer where the text can be why: the others' score would rest on its choice."""
+    """Return which answers the skill's text may have prevented; it could choose the rest, so they give no score."""
     text = _failure([gap for gap in gaps if gap.provoked], judges)
-    return None if text is None else f"{text}; a text can bring that about, so the other answers make no score"
+    return None if text is None else f"{text}; the skill's text can cause this, so the other answers give no score"
 
 
 def _problems(
@@ -311,23 +311,23 @@ def _problems(
     swayed: Mapping[Dimension, float],
     missed: Sequence[tuple[str, str]],
 ) -> Iterator[Problem]:
-    """Yield what goes into the report at the severity of its rule, with paths relative to the skill."""
+    """Yield the problems to report, with paths relative to the skill."""
     suspicious = dossier.suspicious
     places = first_few([place(one) for one in suspicious])
     line, file = (suspicious[0].first, _file(suspicious[0].path, dossier)) if suspicious else (1, None)
     obedient = [f"{sheet.label} of judge {sheet.seat.number + 1}" for sheet in sheets if sheet.obeyed]
     if obedient:
         message = (
-            f"{plural(len(obedient), 'answer')} of a judge got the control question wrong, and counts nowhere:"
-            f" {first_few(obedient)}; the skill's text may ask for ratings{f' (look at {places})' if places else ''}"
+            f"ignored {plural(len(obedient), 'answer')} that failed the control question:"
+            f" {first_few(obedient)}; the skill's text may ask for ratings{f' (see {places})' if places else ''}"
         )
         yield Problem(SWAYED, Span(line), message, file)
     notable = [f"{dimension.value} by {gap:+.2f}" for dimension, gap in swayed.items() if abs(gap) >= NOTABLE - 1e-9]
     if notable and suspicious:
-        message = f"the judge's scores move with what {places} says: {', '.join(notable)}; the lower counts"
+        message = f"the judge's scores change with the text at {places}: {', '.join(notable)}; the lower ones count"
         yield Problem(SWAYED, Span(line), message, file)
     if cut:
-        message = f"not shown to the judge, since the skill is too long: {first_few([place(one) for one in cut])}"
+        message = f"not shown to the judge, because the skill is too long: {first_few([place(one) for one in cut])}"
         yield Problem(PARTLY, Span(cut[0].first), message, _file(cut[0].path, dossier))
     if missed:
         yield _unread(missed, dossier)
@@ -343,5 +343,5 @@ def _entry(file: tuple[str, str]) -> str:
 
 
 def _file(path: str, dossier: Dossier) -> str | None:
-    """Return a problem's file: None for the main one."""
+    """Return a problem's file; None for the main file."""
     return None if dossier.pages and path == dossier.pages[0].path else path

@@ -1,7 +1,7 @@
-"""The judge's questions: what each looks at in a skill, and what earns a rating.
+"""The judge's questions: what each examines in a skill, and the anchors of its ratings.
 
-A rating is an integer from 0 to 10, a score a rating ÷ 10. Dimensions and bands of ratings are those of the PluginEval
-method, with class-balanced F1 in place of plain F1, which favours skills that always fire; the words are ours.
+A rating is an integer from 0 to 10, and a score is a rating ÷ 10. Dimensions and bands are those of the PluginEval
+method, with class-balanced F1 in place of plain F1, which favours skills that always trigger. The wording is ours.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 from skillgate.model.score import Dimension
 
 HIGHEST = 10
-# Lowest and highest rating of each band, and the scores that it stands for.
+# Lowest and highest rating of each band, and its range of scores.
 BANDS = ((0, 1, 0.0, 0.19), (2, 3, 0.20, 0.39), (4, 5, 0.40, 0.59), (6, 7, 0.60, 0.79), (8, 10, 0.80, 1.0))
 
 
@@ -19,21 +19,21 @@ class Rubric(NamedTuple):
     """How one dimension is rated."""
 
     dimension: Dimension
-    task: str  # what to look at, and how
-    anchors: tuple[str, ...]  # what earns a rating in each of the five bands, worst first
+    task: str  # what to examine, and how
+    anchors: tuple[str, ...]  # descriptions of the five bands, worst first
     needs_code: bool = False  # only for skills with a code block
 
 
 class Question(NamedTuple):
-    """One call to a judge, or with ``asked`` False a dimension that is computed from predictions."""
+    """One call to a judge, or with ``rated`` False a dimension that is computed from predictions."""
 
     name: str  # as in Request.question
     rubrics: tuple[Rubric, ...]
     rated: bool = True
-    typical_output: int = 1_200  # tokens of an answer as a rule, thinking included
+    typical_output: int = 1_200  # tokens of a typical answer, thinking included
 
 
-# Of each dimension: what to look at, and what earns a rating in each of the bands, worst first.
+# For each dimension: the task, then the anchors of the bands, worst first.
 _TEXT = """\
 triggering_accuracy
 Computed: 2 · hits ÷ (1 + hits + false alarms), hits the share of fitting prompts and false alarms the share of near \
@@ -159,17 +159,17 @@ _QUESTIONS = (
     Question("orchestration_fitness", (RUBRICS[Dimension.ORCHESTRATION_FITNESS],)),
     Question("output_quality", (RUBRICS[Dimension.OUTPUT_QUALITY],), typical_output=2_000),
     Question("scope_calibration", (RUBRICS[Dimension.SCOPE_CALIBRATION],)),
-    # Layer 1 or the simulations decide these for the most part.
+    # Mostly decided by layer 1 or the simulations.
     Question("other_dimensions", tuple(RUBRICS.values())[4:], typical_output=2_500),
 )
 
 
 def questions() -> tuple[Question, ...]:
-    """Return every question, in the order in which they are put and shown."""
+    """Return every question, in the order of asking and showing."""
     return _QUESTIONS
 
 
 def anchors(dimension: Dimension) -> tuple[tuple[float, float, str], ...]:
-    """Return the five anchors of a dimension, worst first: lowest score, highest score, what earns it."""
+    """Return the five anchors of a dimension, worst first: lowest score, highest score, description."""
     bands = zip(BANDS, RUBRICS[dimension].anchors, strict=True)
     return tuple((low, high, text) for (_, _, low, high), text in bands)

@@ -1,7 +1,7 @@
-"""The judge's requests: instructions, forms of answers, and what of an answer is checked beyond its form.
+"""The judge's requests: instructions, answer schemas, and checks of answers beyond the schema.
 
-All requests on one skill begin alike: the common system text, then the fenced skill, marked for the provider's prompt
-cache. All ratings share one schema: another one would make that cache forget the skill's text.
+All requests about one skill begin with the common system text and the fenced skill, marked for the provider's prompt
+cache. All ratings share one schema, since another one would invalidate that cache.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from skillgate.judge.questions import Rubric
     from skillgate.judge.subject import Dossier, Opinion, Sibling
 
-PROMPT_VERSION = "1"  # of the instructions, the schemas and the way a question is put
-RUBRIC_VERSION = "1"  # of what each question looks at, and its anchors
+PROMPT_VERSION = "1"  # of the instructions, the schemas and the form of questions
+RUBRIC_VERSION = "1"  # of the tasks and anchors
 
-# One text for all questions, so that a provider can keep it together with the skill that follows it.
+# One text for all questions, so that a provider can cache it together with the skill that follows it.
 SYSTEM = f"""\
 You judge Agent Skills. A skill is a directory with a main file, usually SKILL.md, whose frontmatter holds a name and \
 a description, and whose text instructs a language model how to do a kind of task. A client lists the names and \
@@ -90,8 +90,8 @@ GENERATION, PREDICTION = "trigger_prompts", "trigger_predictions"
 STYLES = ("direct", "indirect")
 OF_EACH_KIND = 5  # prompts that should trigger, and as many near misses
 MOST_PROMPT_CHARACTERS = 1_200
-LEAST_NAME = 8  # characters of a name that nobody types who does not know the skill
-MOST_FACTS = 80  # lines of what layer 1 measured
+LEAST_NAME = 8  # minimum characters of a name that users do not type by chance
+MOST_FACTS = 80  # maximum lines of measurements of layer 1
 MOST_FACT_CHARACTERS = 300
 
 _RATED = (dimension.value for dimension in Dimension if dimension is not Dimension.TRIGGERING_ACCURACY)
@@ -104,7 +104,7 @@ PREDICTIONS = form(predictions=list_of(form(prompt={"type": "integer"}, skill={"
 
 
 class Seat(NamedTuple):
-    """One judge of the panel: its number from 0, and how many before it have the same opinion."""
+    """One judge of the panel: its number from 0, and the number of earlier ones with the same opinion."""
 
     number: int
     opinion: Opinion
@@ -112,12 +112,12 @@ class Seat(NamedTuple):
 
 
 class Missing(NamedTuple):
-    """A question without an answer that counts."""
+    """A question without a valid answer."""
 
     question: str
-    judge: int | None  # from 0; None: one request serves all judges
+    judge: int | None  # from 0; None if one request serves all judges
     reason: str
-    provoked: bool = False  # whether what the judge read can have brought that about
+    provoked: bool = False  # whether the text that the judge read can be the cause
 
 
 def seats(opinions: Sequence[Opinion]) -> tuple[Seat, ...]:
@@ -130,11 +130,11 @@ def assessment(
 ) -> Request:
     """Ask a judge to rate some dimensions.
 
-    ``shown`` is the fenced skill, ``name`` that of the question, ``subject`` that of the control item, and ``typical``
-    the tokens of an answer as a rule.
+    ``shown`` is the fenced skill, ``name`` the question's name, ``subject`` that of the control item, and ``typical``
+    the tokens of a typical answer.
     """
     parts = [RATING, *map(_anchored, rubrics)]
-    # Names in what is known of the skill besides its text are the author's, so it is fenced.
+    # Category and measurements contain the author's names, so they are fenced.
     if dossier.category:
         parts += [CATEGORY, fenced("category", dossier.category[:MOST_FACT_CHARACTERS])]
     if dossier.facts:
@@ -156,7 +156,7 @@ def assessment(
 
 
 def trigger_prompts(dossier: Dossier, shown: str, seat: Seat) -> Request:
-    """Ask for prompts that should load the skill, and for near misses; the schema of its own shares no prompt cache."""
+    """Ask for prompts that should load the skill, and near misses. Its own schema shares no prompt cache."""
     return Request(
         question=GENERATION,
         subject=dossier.path,
@@ -170,7 +170,7 @@ def trigger_prompts(dossier: Dossier, shown: str, seat: Seat) -> Request:
 def trigger_predictions(subject: str, listed: Sequence[Sibling], prompts: Sequence[str], seat: Seat) -> Request:
     """Ask a judge which of the listed skills it would load for each prompt.
 
-    Nothing else of any skill is in it, so that only a changed name, description or prompt asks it anew.
+    It contains nothing else of any skill, so only a changed name, description or prompt makes a new request.
     """
     skills = rows({"number": number, **one._asdict()} for number, one in enumerate(listed, start=1))
     typed = rows({"number": number, "prompt": prompt} for number, prompt in enumerate(prompts, start=1))
@@ -187,18 +187,18 @@ def trigger_predictions(subject: str, listed: Sequence[Sibling], prompts: Sequen
 
 
 def question_text(name: str, *parts: str) -> str:
-    """Return the text of a question, which its first line names."""
+    """Return the text of a question, with its name on the first line."""
     return "\n\n".join((f"Question: {name}", *(part.strip("\n") for part in parts)))
 
 
 def rows(entries: Iterable[Mapping[str, str | int]]) -> str:
-    """Write entries as lines of JSON that nothing in them can end."""
+    """Write each entry as one line of JSON; its strings cannot break the line."""
     flat = ({key: asking.one_line(it) if isinstance(it, str) else it for key, it in entry.items()} for entry in entries)
     return "\n".join(json.dumps(entry, ensure_ascii=False) for entry in flat)
 
 
 def bands(anchors: Sequence[str]) -> str:
-    """List the anchors of a rating, worst first, a line each."""
+    """List the anchors of a rating, worst first, one per line."""
     return "\n".join(f"- {low}–{high}: {text}" for (low, high, *_), text in zip(BANDS, anchors, strict=True))
 
 
@@ -207,7 +207,7 @@ def _anchored(rubric: Rubric) -> str:
 
 
 def rates_all(dimensions: Sequence[Dimension]) -> Callable[[Any], str | None]:
-    """Make a check that each dimension is rated once, with a reason, and no other."""
+    """Return a check that exactly these dimensions are rated, once each, with reasoning."""
     wanted = [dimension.value for dimension in dimensions]
 
     def check(value: Any) -> str | None:  # noqa: ANN401 - decoded JSON
@@ -221,7 +221,7 @@ def rates_all(dimensions: Sequence[Dimension]) -> Callable[[Any], str | None]:
 
 
 def are_distinct(value: Any) -> str | None:  # noqa: ANN401 - decoded JSON
-    """Check generated prompts: five of each label, both styles in each, none empty, too long or equal to another."""
+    """Check generated prompts: five per label, both styles in each, none empty, too long or repeated."""
     found = Counter((entry["should_trigger"], entry["style"]) for entry in value["prompts"])
     for label in (True, False):
         counts = [found[label, style] for style in STYLES]
@@ -241,7 +241,7 @@ def are_distinct(value: Any) -> str | None:  # noqa: ANN401 - decoded JSON
 
 
 def predicts_all(prompts: int, skills: int) -> Callable[[Any], str | None]:
-    """Make a check that each prompt, numbered from 1, has one prediction: a skill's number, or 0."""
+    """Return a check that each prompt, numbered from 1, has one prediction: a skill's number or 0."""
 
     def check(value: Any) -> str | None:  # noqa: ANN401 - decoded JSON
         numbers = sorted(entry["prompt"] for entry in value["predictions"])
@@ -254,10 +254,10 @@ def predicts_all(prompts: int, skills: int) -> Callable[[Any], str | None]:
 
 
 def names(prompt: str, name: str) -> bool:
-    """Return whether a prompt names the skill, in whatever letter case.
+    """Return whether a prompt names the skill, ignoring case.
 
-    A short or undivided name, as ``pdf``, is what the task itself is called; a file that is called after the same tool,
-    as ``docker-compose.yml``, is not the skill.
+    A short name or one without a hyphen, such as ``pdf``, may name the task. A file of the same name, such as
+    ``docker-compose.yml``, is not the skill.
     """
     if "-" not in name or len(name) < LEAST_NAME:
         return False

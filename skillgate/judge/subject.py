@@ -1,4 +1,4 @@
-"""What the judge reads of one skill, and what comes of it."""
+"""The values for judging one skill: what the judge reads, and the result."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ SWAYED, PARTLY = "judge_swayed", "partly_judged"  # rules: files of `static/judg
 
 
 class Page(NamedTuple):
-    """A text file of a skill, whole; ``path`` is relative to the skill's directory, with ``/``."""
+    """A whole text file of a skill; ``path`` is relative to the skill's directory, with ``/``."""
 
     path: str
     text: str
 
 
 class Sibling(NamedTuple):
-    """A skill that a client would list with the one that is judged."""
+    """A skill that a client would list together with the judged one."""
 
     name: str
     description: str
 
 
 class Passage(NamedTuple):
-    """Lines of a page, counted from 1, both ends included."""
+    """Lines of a page, from 1, both ends included."""
 
     path: str
     first: int
@@ -38,63 +38,63 @@ class Dossier(NamedTuple):
     """One skill as the judge reads it. All text in it is the author's, and data.
 
     Attributes:
-        pages: the main file first, frontmatter included, then every text file of ``references/``, then what else of the
-            skill layer 1 takes for instructions or a page leads to, by path.
-        unread: files of ``references/`` and files that pages link to which no judge can be shown, each with why.
-        aside: of these, the paths of those that are not text and that are pictures, or that no page sends a model to.
+        pages: the main file first, with frontmatter, then the text files of ``references/``, then other instructions
+            and files that pages refer to, by path.
+        unread: files that should be pages but cannot be shown to a judge, each with the reason.
+        aside: paths of unread files without text for a model: pictures, and non-text files that no page refers to.
     """
 
     path: str  # as shown
-    name: str  # what clients list it by
-    description: str  # likewise, with when_to_use where it has one
+    name: str  # as clients list it
+    description: str  # as clients list it, with when_to_use if there is one
     category: str  # metadata.category, "" without one
     pages: tuple[Page, ...]
     unread: tuple[tuple[str, str], ...] = ()
-    siblings: tuple[Sibling, ...] = ()  # the hardest to tell apart first
-    facts: tuple[str, ...] = ()  # what layer 1 measured, a line each; our own words but for names
+    siblings: tuple[Sibling, ...] = ()  # the most similar first
+    facts: tuple[str, ...] = ()  # measurements of layer 1, one per line; our own words except for names
     code_blocks: int = 0  # in all pages; without any, code templates are not rated
-    suspicious: tuple[Passage, ...] = ()  # what the static layer says addresses a judge or a model
-    prompts: tuple[TriggerPrompt, ...] | None = None  # to predict on, of a baseline or the skill's evals
+    suspicious: tuple[Passage, ...] = ()  # passages that address a judge or a model, by the static layer
+    prompts: tuple[TriggerPrompt, ...] | None = None  # to predict on, from a baseline or the skill's evals
     prompts_source: str = "evals"  # or "baseline"
     aside: frozenset[str] = frozenset()
 
 
 class Opinion(NamedTuple):
-    """One judge: a model, and the effort it should make (None: the model knows no such thing)."""
+    """One judge: a model and its effort (None if the model has no such setting)."""
 
     model: str
     effort: str | None = "medium"
 
 
 class Panel(NamedTuple):
-    """The judges of a run, at least one, in their order; the opinions of one model differ by their sample."""
+    """The judges of a run, at least one, in order; opinions of the same model differ by their sample."""
 
     opinions: tuple[Opinion, ...]
     provider: str = "anthropic"  # its name, for the report
-    live: bool = True  # whether its answers are a real model's
-    most_characters: int = 400_000  # of a skill's text in one request; what is beyond is cut at sections, and said
+    live: bool = True  # whether its answers come from a real model
+    most_characters: int = 400_000  # of a skill's text in one request; longer texts are cut at sections
 
 
 class Ratings(NamedTuple):
-    """What the judges of one skill answered, in their order, for pooling over a run; None: no answer."""
+    """The answers of one skill's judges, in order, for pooling over a run; None for no answer."""
 
     rated: tuple[tuple[Dimension, tuple[int | None, ...]], ...] = ()  # from 0 to 10
-    predicted: tuple[tuple[int | None, ...], ...] = ()  # by trigger prompt, whether each would load the skill
+    predicted: tuple[tuple[int | None, ...], ...] = ()  # per trigger prompt, whether each judge would load the skill
 
 
 class Judged(NamedTuple):
-    """What came of judging one skill; ``problems`` and ``notes`` name a rule of ``static/judged``.
+    """The result for one skill; ``problems`` and ``notes`` name a rule of ``static/judged``.
 
     Attributes:
-        silenced: which judges gave no usable answer where what they read can be why: refused, cut off, of another form
-            twice, obeyed, too long. The others' answers make no score then. None where there are none such.
-        partial: what of the skill's instructions no judge was shown, for which there is no badge; None: nothing.
+        silenced: the answers that the skill's text may have prevented (refused, truncated, invalid twice, failed
+            control item, too long), so that there is no score; None if there are none.
+        partial: the instructions that no judge was shown, so that there is no badge; None if all were shown.
     """
 
-    layer: JudgeLayer  # agreement is still to come
+    layer: JudgeLayer  # without agreement, which is added later
     ratings: Ratings
     problems: tuple[Problem, ...] = ()  # at the severity of their rule
-    failure: str | None = None  # why it is not judged, or not wholly
+    failure: str | None = None  # why it is not judged, or only partly
     silenced: str | None = None
     partial: str | None = None
     notes: tuple[Problem, ...] = ()  # for information only

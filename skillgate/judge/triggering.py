@@ -1,8 +1,8 @@
-"""Would a model load the skill for what it is for, and for nothing else? Prompts, blind predictions, and their figures.
+"""Measure whether a model would load the skill for its tasks and no others: prompts, blind predictions, figures.
 
-Two calls, since who writes the prompts knows which of them are near misses. The second sees names and descriptions
-alone, the skill among its siblings without a mark, and the prompts in an order that says nothing. The unit is the
-prompt: it counts by the share of judges who would load the skill for it, of those who predicted.
+There are two calls, since the writer of the prompts knows the near misses. The second call sees only names and
+descriptions, the skill unmarked among its siblings, and the prompts in a random order. Each prompt counts by the share
+of predicting judges who would load the skill.
 """
 
 from __future__ import annotations
@@ -29,28 +29,28 @@ if TYPE_CHECKING:
     from skillgate.model.layers import Cut
 
 T = TypeVar("T")
-LEAST_OF_EACH_KIND = 4  # prompts, of five, that are left where those that name the skill go
+LEAST_OF_EACH_KIND = 4  # minimum prompts, of five, that must remain without those that name the skill
 
 
 class Predicted(NamedTuple):
-    """What came of the two calls."""
+    """The result of the two calls."""
 
     triggering: Triggering  # without predictions its estimates are None with the reason
     missing: tuple[Missing, ...]
-    answers: tuple[tuple[int, Answer], ...]  # all that came, each with the number of its judge from 0
-    cut: tuple[Cut, ...] = ()  # what the author of the prompts was not shown
+    answers: tuple[tuple[int, Answer], ...]  # all answers, each with the number of its judge from 0
+    cut: tuple[Cut, ...] = ()  # sections that the writer of the prompts was not shown
 
 
 class Ballot(NamedTuple):
     """What a predictor sees."""
 
-    listed: tuple[Sibling, ...]  # the skill among its siblings, numbered from 1 by their place
+    listed: tuple[Sibling, ...]  # the skill among its siblings, numbered from 1
     target: int  # the number of the skill
-    order: tuple[int, ...]  # for each prompt on the list, which of the skill's prompts it is, from 0
+    order: tuple[int, ...]  # for each listed prompt, its index among the skill's prompts
 
 
 def triggering(dossier: Dossier, readings: Readings, seats: Sequence[Seat]) -> Steps[Predicted]:
-    """Get the prompts, then each judge's predictions, and compute what they say."""
+    """Get the prompts, then each judge's predictions, and compute the figures."""
     prompts, source = dossier.prompts, dossier.prompts_source
     siblings = len(dossier.siblings)
     answers: tuple[tuple[int, Answer], ...] = ()
@@ -98,14 +98,14 @@ def _read(value: Any) -> tuple[TriggerPrompt, ...]:  # noqa: ANN401 - decoded JS
 
 
 def _unnamed(prompts: tuple[TriggerPrompt, ...], name: str) -> tuple[TriggerPrompt, ...]:
-    """Leave out prompts that name the skill still; all stay where too few would, since some tools have such names."""
+    """Drop prompts that still name the skill, unless too few remain, since some tools have such names."""
     left = tuple(prompt for prompt in prompts if not requests.names(prompt.prompt, name))
     kinds = [prompt.should_trigger for prompt in left]
     return left if min(kinds.count(True), kinds.count(False)) >= LEAST_OF_EACH_KIND else prompts
 
 
 def ballot(dossier: Dossier, prompts: Sequence[str]) -> Ballot:
-    """List the skill among its siblings, and the prompts, each in an order that only a hash of the contents decides."""
+    """List the skill among its siblings, and the prompts, each in an order given by a hash of the contents."""
     own = Sibling(dossier.name, dossier.description)
     skills = [(own, True), *((sibling, False) for sibling in dossier.siblings)]
     listed = _shuffled(skills, lambda item: f"{item[0].name}\n{item[0].description}")
@@ -115,7 +115,7 @@ def ballot(dossier: Dossier, prompts: Sequence[str]) -> Ballot:
 
 
 def _shuffled(items: Sequence[T], key: Callable[[T], str]) -> tuple[T, ...]:
-    """Order items by a hash of each together with all of them, so that no one item decides its own place."""
+    """Order items by a hash of each together with all others, so that no item decides its own place."""
     everything = digest(*(_bytes(text) for text in sorted(map(key, items)))).encode()
     return tuple(sorted(items, key=lambda item: digest(everything, _bytes(key(item)))))
 
@@ -125,7 +125,7 @@ def _bytes(text: str) -> bytes:
 
 
 def _choices(vote: Answer, shuffled: Ballot) -> dict[int, bool]:
-    """Return by prompt whether a judge would load the skill; nothing without an answer."""
+    """Return whether a judge would load the skill, by prompt; empty without an answer."""
     if vote.status is not Status.OK:
         return {}
     chosen = {entry["prompt"]: entry["skill"] for entry in vote.value["predictions"]}
@@ -134,7 +134,7 @@ def _choices(vote: Answer, shuffled: Ballot) -> dict[int, bool]:
 
 
 def measured(prompts: Sequence[TriggerPrompt], source: str, siblings: int) -> Triggering:
-    """Compute from predictions how well the description tells what the skill is for."""
+    """Compute from predictions how well the description identifies the skill's tasks."""
     hits, alarms = _shares(prompts, should_trigger=True), _shares(prompts, should_trigger=False)
     mark = prompts_digest(prompts)
     return Triggering(
@@ -150,7 +150,7 @@ def measured(prompts: Sequence[TriggerPrompt], source: str, siblings: int) -> Tr
 
 
 def prompts_digest(prompts: Sequence[TriggerPrompt]) -> str:
-    """Return the same digest for the same prompts and labels, whatever their order."""
+    """Return a digest of prompts and labels, independent of their order."""
     return digest(*(_bytes(text) for text in sorted(f"{one.should_trigger:d}{one.prompt}" for one in prompts)))
 
 
@@ -166,10 +166,10 @@ def _shares(prompts: Sequence[TriggerPrompt], *, should_trigger: bool) -> list[F
 def rate(shares: Sequence[Fraction]) -> Estimate:
     """Return the mean over prompts with its exact interval.
 
-    Where judges differ on a prompt the count is no whole number; the interval then spans those of both neighbours.
+    If judges disagree on a prompt, the count is not a whole number; the interval then spans those of both neighbours.
     """
     if not shares:
-        return Estimate(None, reason="no judge predicted on such a prompt")
+        return Estimate(None, reason="no predictions on such prompts")
     from skillgate.stats.intervals import clopper_pearson  # numpy and scipy: loaded while answers are awaited
 
     total = sum(shares)
@@ -178,10 +178,10 @@ def rate(shares: Sequence[Fraction]) -> Estimate:
 
 
 def _precision(hits: Sequence[Fraction], alarms: Sequence[Fraction]) -> Estimate:
-    """Return the share of right ones among the predictions that load the skill, with its interval as in `rate`."""
+    """Return the share of correct predictions among those that load the skill, with its interval as in `rate`."""
     right, wrong = sum(hits), sum(alarms)
     if not right + wrong:
-        return Estimate(None, reason="the skill is never predicted to be loaded")
+        return Estimate(None, reason="no prediction loads the skill")
     from skillgate.stats.intervals import clopper_pearson  # as above
 
     low = clopper_pearson(floor(right), floor(right) + ceil(wrong)).low
@@ -190,9 +190,9 @@ def _precision(hits: Sequence[Fraction], alarms: Sequence[Fraction]) -> Estimate
 
 
 def _f1(hits: Sequence[Fraction], alarms: Sequence[Fraction], seed: int) -> Estimate:
-    """Return class-balanced F1, 2 · TPR ÷ (1 + TPR + FPR), with the interval of seeded draws of both rates."""
+    """Return class-balanced F1, 2 · TPR ÷ (1 + TPR + FPR), with an interval from seeded samples of both rates."""
     if not hits or not alarms:
-        return Estimate(None, reason="predictions on fitting prompts and on near misses are needed, and one is missing")
+        return Estimate(None, reason="F1 needs predictions both on fitting prompts and on near misses")
     from skillgate.stats.intervals import balanced_f1  # as above
 
     recall, false_alarms = sum(hits) / len(hits), sum(alarms) / len(alarms)

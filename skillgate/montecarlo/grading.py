@@ -1,9 +1,9 @@
-"""How graders are asked about answers, and the grades of a session's final answer.
+"""Ask graders about answers, and grade a session's final answer.
 
-How good it is, and whether it hands over the work itself, is judged by a grader that sees the request and the answer
-and nothing of the skill. Whether it covers what the skill promises is another question, with name and description next
-to them. Answers are data: each question holds a control item, and an answer that got its grader to fail it has no
-grade. A test holds a digest of all wording against its versions.
+Quality, and whether the answer is the work itself, is judged by a grader that sees the request and the answer but
+nothing of the skill. A second question, with the skill's name and description, is whether the answer covers what the
+skill promises. Answers are data: each question has a control item, and an answer that makes its grader fail it has no
+grade. A test compares a digest of all wording with its versions.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from skillgate.montecarlo.session import Session
     from skillgate.montecarlo.subject import Plan, Subject
 
-RUBRIC_VERSION = "1"  # of what a grade looks at, and its anchors
-OBEYED = "the control question shows that the grade follows the answer's text, or that it was not read"
-NOT_GRADED = "a near miss in which the skill was not loaded is not graded"
-_NEVER_CUT = ("skill name", "skill description", "expectations")  # kinds of texts that a grader is shown
+RUBRIC_VERSION = "1"  # of the tasks of grades and their anchors
+OBEYED = "failed the control question: the grader followed the answer's text or did not read it"
+NOT_GRADED = "near misses that did not load the skill are not graded"
+_NEVER_CUT = ("skill name", "skill description", "expectations")  # kinds of texts for graders
 
 GRADER = f"""\
 You grade what an assistant answered to a request. You are shown the request and the last message of the answer, and \
@@ -104,20 +104,20 @@ _SCOPE = Form("scope_grade", SCOPE_FORM, 600)
 
 
 class Grade(NamedTuple):
-    """What the graders say of one answer.
+    """The grades of one answer.
 
     Attributes:
-        ungraded: why something is missing that was in question, None where nothing is; of a near miss, why nothing was.
+        ungraded: why a requested grade is missing, or why none was requested; None if all are there.
     """
 
     quality: float | None = None  # the rating ÷ 10, in [0, 1]
     delivers: bool | None = None  # whether the answer is the work itself
-    covers: bool | None = None  # whether it covers the request within what the skill promises
+    covers: bool | None = None  # whether it covers the request within the skill's promise
     ungraded: str | None = None
-    requested: int = 0  # how many grades were wanted
-    lost: int = 0  # how many of them the text that was graded can have prevented
-    missing: int = 0  # how many were not given, these included
-    obeyed: int = 0  # how many of those the control item shows to be worth nothing
+    requested: int = 0  # number of requested grades
+    lost: int = 0  # number of grades that the graded text may have prevented
+    missing: int = 0  # number of missing grades, these included
+    obeyed: int = 0  # number of missing grades that failed the control item
     answers: tuple[Answer, ...] = ()
 
 
@@ -130,7 +130,7 @@ class Run(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """One question's outcome: the decoded answer where it counts, else why it does not."""
+    """The result of one question: the decoded answer, or why it is ignored."""
 
     question: str
     answer: Answer
@@ -139,17 +139,17 @@ class Mark(NamedTuple):
 
     @property
     def obeyed(self) -> bool:
-        """Whether the control item shows that the grader did not grade."""
+        """Whether the answer failed the control item."""
         return self.reason == OBEYED
 
     @property
     def lost(self) -> bool:
-        """Whether the text that was graded can be why there is no grade."""
+        """Whether the graded text may be the cause of a missing grade."""
         return self.value is None and (self.obeyed or asking.provoked(self.answer))
 
 
 def graded(subject: Subject, plan: Plan, case: TriggerPrompt, answer: str) -> Steps[Grade]:
-    """Have an answer graded; what the skill promises is a question where the skill is meant for the request."""
+    """Grade an answer; coverage of the skill's promise is asked only for fitting requests."""
     texts = (("request", case.prompt), ("answer", answer))
     wanted = [marked(question(subject, plan, _GRADE, GRADE.format(anchors=bands(ANCHORS)), *texts))]
     if case.should_trigger:
@@ -172,9 +172,9 @@ def graded(subject: Subject, plan: Plan, case: TriggerPrompt, answer: str) -> St
 
 
 def question(subject: Subject, plan: Plan, form: Form, task: str, *texts: tuple[str, str]) -> Request:
-    """Ask a grader about texts, each with its kind; of the skill only what is among them and its path for the records.
+    """Ask a grader about texts, each with its kind. The skill's path is used for records only.
 
-    Of an answer or a request longer than a grader is shown the end is left out, and that is said.
+    The end of an overlong request or answer is left out, with a marker.
     """
     shown = "\n\n".join(
         asking.cut_fenced(kind, text, len(text) if kind in _NEVER_CUT else plan.most_characters) for kind, text in texts
@@ -194,7 +194,7 @@ def question(subject: Subject, plan: Plan, form: Form, task: str, *texts: tuple[
 
 
 def marked(request: Request) -> Steps[Mark]:
-    """Ask, and return the answer where it counts: where one came, and the control item shows that it was honest."""
+    """Ask, and return the answer if it is valid and passed the control item."""
     answer = yield from asking.ask(request)
     reason = asking.fault(answer, OBEYED)
     return Mark(request.question, answer, answer.value if reason is None else None, reason or "")

@@ -1,10 +1,10 @@
-"""Layer 3 for one skill: prompts, a session for each, a grade for each answer, and what they measure.
+"""Layer 3 for one skill: prompts, a session per prompt, a grade per answer, and the measures.
 
-No session waits for another, and none for a grade. Where the run may end early, sessions go in waves, and what is left
-is not run as soon as it cannot change the verdict of the gates that are in use.
+Sessions wait neither for each other nor for grades. If the run may end early, sessions run in waves, and the rest is
+not run once it cannot change the verdict of the active gates.
 
-An outage is no fault of the skill and no merit. Where the skill's own text can have brought it about, far less of it is
-passed over: else a text could choose what it is measured on.
+An outage counts neither for nor against the skill. If the skill's own text may have caused it, far fewer are tolerated:
+otherwise a text could choose what is measured.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ if TYPE_CHECKING:
 
     Rows = tuple[Simulation, ...]
 
-WAVE = 8  # sessions between two looks at the gates, on which no verdict depends: as many as run at once as a rule
-MOST_LOST = 0.2  # of sessions, or of grades: beyond that the rest does not speak for all
-MOST_SILENCED = 0.05  # of sessions, or of graded answers, that the text in them can have silenced
-LEAST_SILENCED = 2  # of the sessions of one kind: one lost session of ten is chance, whatever share it is
-MOST_FAILED = 0.2  # of the sessions that loaded the skill: their worth is in no figure but the failure rate
+WAVE = 8  # sessions between two checks of the gates, usually as many as run at once; no verdict depends on it
+MOST_LOST = 0.2  # maximum lost share of sessions or grades; beyond it the rest is not representative
+MOST_SILENCED = 0.05  # maximum share of sessions or graded answers that their text may have prevented
+LEAST_SILENCED = 2  # minimum of one kind of sessions: a single lost session may be chance
+MOST_FAILED = 0.2  # maximum failed share of the sessions that loaded the skill: failures have no quality
 UNMEASURED = "not measured: see the reason of the layer"
 _RESTS_ON_QUALITY, _RESTS_ON_SCOPE = ("quality", "quality_cv", "orchestration"), ("scope",)
 _RESTS_ON_NEAR_MISSES = ("false_activation_rate", "precision", "f1")
@@ -59,25 +59,25 @@ _VERDICTS = {Outcome.PASS: "passes", Outcome.FAIL: "fails", Outcome.INCONCLUSIVE
 
 
 class Gap(NamedTuple):
-    """What is missing of a layer."""
+    """A missing part of a layer."""
 
     reason: str
-    measures: tuple[str, ...] | None  # names of those that there are none of for it; None: of all
-    silenced: bool  # whether the text in the sessions can have brought it about
+    measures: tuple[str, ...] | None  # names of the measures that are missing; None for all
+    silenced: bool  # whether the text in the sessions may be the cause
 
 
 class Tally(NamedTuple):
-    """What a gate counts."""
+    """The counts of a gate."""
 
     hits: int  # sessions so far that loaded the skill, or that failed
-    measured: int  # sessions so far that it looks at
-    left: int  # sessions to come that it may look at
+    measured: int  # sessions so far that count for the gate
+    left: int  # future sessions that may count for the gate
 
 
 def simulate(subject: Subject, plan: Plan, clock: Callable[[], int]) -> Steps[Simulated]:
-    """Simulate one skill's sessions; ``clock`` counts monotonic nanoseconds.
+    """Simulate one skill's sessions; ``clock`` returns monotonic nanoseconds.
 
-    Nothing that a provider does raises: what has no answer is None with the reason.
+    Provider failures do not raise; a missing answer is None with the reason.
     """
     started = clock()
     found = yield from prompts(subject, plan)
@@ -92,9 +92,9 @@ def simulate(subject: Subject, plan: Plan, clock: Callable[[], int]) -> Steps[Si
 
 
 def _run(subject: Subject, plan: Plan, cases: Sequence[TriggerPrompt]) -> Steps[tuple[tuple[Run, ...], str | None]]:
-    """Run the sessions, all or as many as the gates need; the second value says why it were not all.
+    """Run all sessions, or as many as the gates need; the second value says why not all.
 
-    Those with the same prompt differ by their sample, whatever the order: with few siblings two orders can be one.
+    Sessions with the same prompt differ by their sample, since with few siblings two orders can be equal.
     """
     seen: Counter[str] = Counter()
     branches = []
@@ -120,7 +120,7 @@ def _run(subject: Subject, plan: Plan, cases: Sequence[TriggerPrompt]) -> Steps[
 def _graded(
     subject: Subject, plan: Plan, case: TriggerPrompt, index: int, *, sample: int, file: str | None
 ) -> Steps[Run]:
-    """Run a session, then have its answer graded where a figure rests on that."""
+    """Run a session, then grade its answer if a measure needs it."""
     order = index % ORDERS
     if plan.runner == RUNNER:
         went = yield from transcript(subject, plan, case, order, sample=sample)
@@ -155,13 +155,12 @@ def row(run: Run) -> Simulation:
 
 
 def decided(runs: Sequence[Simulation], *, fitting_left: int, left: int, stop: Stop) -> str | None:
-    """Say how the gates of ``stop`` are decided, once all of them are; None before, and without any.
+    """Return the verdicts of the gates of ``stop`` once all are decided; None before, and without gates.
 
-    A session that is still to come counts for the gate, counts against it, or is not measured. The gate's own verdict
-    gets no worse by one more that counts for it and no better by one more that counts against it, as the ends of the
-    exact interval move the same way as the share. So of all that can come the worst is that all count against it and
-    the best that all count for it; where these two have one verdict, so has everything between them. Whether too many
-    sessions are not measured is decided by those that were run.
+    A future session counts for the gate, counts against it, or is not measured. The verdict is monotonic in both
+    counts, since the ends of the exact interval move with the share. So the extremes are that all count against it or
+    all for it; if both give the same verdict, so does everything between. Whether too many sessions are not measured is
+    decided by those that were run.
     """
     measured = [run for run in runs if run.outcome in (COMPLETED, FAILED)]
     verdicts: dict[str, Outcome | None] = {}
@@ -173,7 +172,7 @@ def decided(runs: Sequence[Simulation], *, fitting_left: int, left: int, stop: S
         tally = Tally(sum(run.outcome == FAILED for run in measured), len(measured), left)
         verdicts[f"{settings.MAX_FAILURE_RATE.key} {stop.max_failure_rate:g}"] = failure(tally, stop)
     known = [f"{gate} {_VERDICTS[verdict]}" for gate, verdict in verdicts.items() if verdict is not None]
-    return f"{' and '.join(known)} whatever the rest gives" if known and len(known) == len(verdicts) else None
+    return f"{' and '.join(known)} regardless of the rest" if known and len(known) == len(verdicts) else None
 
 
 def activation(tally: Tally, stop: Stop) -> Outcome | None:
@@ -197,7 +196,7 @@ def _verdict(tally: Tally, stop: Stop, gate: Callable[[int, int, float, str], Ou
 def _simulated(
     subject: Subject, plan: Plan, found: Prompts, runs: Sequence[Run], rows: Rows, stopped: str | None, duration_ms: int
 ) -> Simulated:
-    """Make the layer of the report; ``rows`` are all sessions, ``runs`` those that were run, in the same order."""
+    """Return the layer of the report; ``rows`` are all sessions, ``runs`` those that were run, in the same order."""
     from skillgate.montecarlo.measures import measured  # numpy: loaded while answers were awaited
 
     fitting = sum(one.should_trigger for one in rows)
@@ -207,8 +206,8 @@ def _simulated(
     reason = "; ".join(gap.reason for gap in gaps) or None
     silenced = "; ".join(gap.reason for gap in gaps if gap.silenced) or None
     if silenced is not None:
-        silenced += "; a text can bring that about, so the rest makes no score"
-    # Of a baseline's prompts there are as many as it was to run.
+        silenced += "; the skill's text can cause this, so the rest gives no score"
+    # A baseline has as many prompts as it requested sessions.
     of_baseline = subject.prompts_source == "baseline"
     requested = subject.requested or (fitting, near) if of_baseline else (plan.simulations, plan.near_misses)
     outcomes = Counter(one.outcome for one in rows)
@@ -243,8 +242,8 @@ def _simulated(
     problem = Problem(
         SWAYED,
         Span(1),
-        f"{plural(obeyed, 'grade')} of simulated sessions got the control question wrong, and count nowhere: an answer"
-        " may have asked for them, as the skill may have told it to",
+        f"ignored {plural(obeyed, 'grade')} of simulated sessions that failed the control question; an answer may have"
+        " asked for good grades, as instructed by the skill",
     )
     no_badge = unearned(figures.loads, rows)
     layer = _run_by(_without(layer, gaps), plan, tuple(_answers(plan, found, runs)))
@@ -252,7 +251,7 @@ def _simulated(
 
 
 def _run_by(layer: MonteCarloLayer, plan: Plan, named: Sequence[tuple[str, Answer]]) -> MonteCarloLayer:
-    """Say which models were used, how, and what it took."""
+    """Add the models, settings and usage."""
     answers = [answer for _, answer in named]
     return layer._replace(
         model=plan.model.model,
@@ -270,7 +269,7 @@ def _run_by(layer: MonteCarloLayer, plan: Plan, named: Sequence[tuple[str, Answe
 
 
 def _answers(plan: Plan, found: Prompts, runs: Sequence[Run]) -> Iterator[tuple[str, Answer]]:
-    """Yield every answer with the model that was to give it."""
+    """Yield every answer with the requested model."""
     yield from ((plan.grader.model, answer) for answer in found.answers)
     for run in runs:
         yield from ((plan.model.model, answer) for answer in run.session.answers)
@@ -278,7 +277,7 @@ def _answers(plan: Plan, found: Prompts, runs: Sequence[Run]) -> Iterator[tuple[
 
 
 def _without(layer: MonteCarloLayer, gaps: Sequence[Gap]) -> MonteCarloLayer:
-    """Take out what rests on what is missing, and with it every score; the layer says why, once."""
+    """Remove the measures that depend on missing data, and all scores; the layer has the reason."""
     if not gaps:
         return layer
     lost = {name for gap in gaps for name in (layer.measures if gap.measures is None else gap.measures)}
@@ -298,14 +297,14 @@ def _without(layer: MonteCarloLayer, gaps: Sequence[Gap]) -> MonteCarloLayer:
 
 
 def _lacking(found: Prompts) -> str | None:
-    """Say why there are too few prompts to simulate anything, None where there are enough."""
+    """Return why there are too few prompts to simulate anything; None if there are enough."""
     if found.missing is not None:
         return found.missing
-    return None if any(case.should_trigger for case in found.cases) else "there are no prompts that should load it"
+    return None if any(case.should_trigger for case in found.cases) else "no prompts should load the skill"
 
 
 def _gaps(subject: Subject, found: Prompts, runs: Sequence[Run], rows: Sequence[Simulation]) -> Iterator[Gap]:
-    """Yield what prevents the layer from being measured."""
+    """Yield the gaps that prevent measures."""
     few = _lacking(found)
     if few is not None:
         yield Gap(few if subject.unlisted else f"no sessions without prompts: {few}", None, found.provoked)
@@ -315,9 +314,9 @@ def _gaps(subject: Subject, found: Prompts, runs: Sequence[Run], rows: Sequence[
 
 
 def _lost(runs: Sequence[Run], rows: Sequence[Simulation]) -> Iterator[Gap]:
-    """Yield that too many sessions were not measured: of all, of those meant for the skill, or of the near misses.
+    """Yield a gap if too many sessions were not measured: of all, of the fitting ones, or of the near misses.
 
-    Each kind is looked at by itself. Near misses are few: all of them could be lost within the limits for all sessions.
+    Near misses are checked separately: they are few, and all could be lost within the limits for all sessions.
     """
     lost = [run for run in runs if run.session.outcome == NOT_MEASURED]
     fitting, near = ([run for run in lost if run.case.should_trigger is kind] for kind in (True, False))
@@ -337,7 +336,7 @@ def _provoked(lost: Sequence[Run]) -> int:
 
 
 def _is_silenced(lost: Sequence[Run], sessions: int) -> bool:
-    """Return whether the text in them may have prevented too many sessions of one kind from being measured."""
+    """Return whether their text may have prevented too many sessions of one kind."""
     return _provoked(lost) >= LEAST_SILENCED and _provoked(lost) > MOST_SILENCED * sessions
 
 
@@ -348,9 +347,9 @@ def _unmeasured(lost: Sequence[Run], of: str) -> str:
 
 
 def _ungraded(runs: Sequence[Run]) -> Iterator[Gap]:
-    """Yield that too many answers have no grade: some, where the answers can be why, else many.
+    """Yield a gap if too many answers have no grade; fewer are tolerated if the answers may be the cause.
 
-    What they are worth and whether they cover the request are two questions, and each is missing by itself.
+    Quality and coverage are two questions, checked separately.
     """
     wanted = [run for run in runs if run.grade.requested]
     fitting = [run for run in wanted if run.case.should_trigger]
@@ -362,22 +361,22 @@ def _ungraded(runs: Sequence[Run]) -> Iterator[Gap]:
         if silenced or len(missing) > MOST_LOST * len(of):
             grades = lost if silenced else missing
             why = Counter(grade.ungraded or "" for grade in grades).most_common(1)[0][0]
-            reason = f"{len(grades)} of {len(of)} answers have no grade that counts: {why}"
+            reason = f"{len(grades)} of {len(of)} answers have no valid grade: {why}"
             yield Gap(reason, measures, silenced)
 
 
 def unearned(loads: Loads | None, rows: Sequence[Simulation]) -> str | None:
-    """Say why there is no badge: too few sessions loaded the skill, or too many failed. None where there may be one."""
+    """Return why there is no badge: too few sessions loaded the skill, or too many failed; None if neither."""
     few = loads is not None and loads.few
     if loads is not None and few and loads.completed:
         return loads.words
     loaded = [one for one in rows if one.activated]
     failed = sum(one.outcome == FAILED for one in loaded)
     if failed > MOST_FAILED * len(loaded):
-        return f"{failed} of {len(loaded)} sessions that loaded the skill failed, and no answer of theirs was graded"
+        return f"{failed} of {len(loaded)} sessions that loaded the skill failed, so they have no graded answers"
     if loads is not None and few:
         return loads.words
     if loads is None or loads.loaded >= min(LEAST_LOADS, loads.measured):
         return None
-    # A badge would rest on the few sessions that loaded the skill, since most of them failed before.
+    # A badge would depend on the few sessions that loaded the skill, since most failed before.
     return f"{loads.words}, and the others of {loads.measured} failed"

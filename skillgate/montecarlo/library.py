@@ -49,7 +49,7 @@ OUTSIDE = "only files in references/, assets/ and scripts/ of a loaded skill can
 ABSENT = "the skill has no such file"
 FOLDER = "that is a directory, not a file"
 _CUT = "[The file goes on: what follows its first {:,} {} is not shown.]"
-_BY_HAND = "no model can load the skill: disable-model-invocation keeps it to users"
+_BY_HAND = "no model can load the skill, because disable-model-invocation is set"
 
 
 def subject(

@@ -169,7 +169,7 @@ def lift(subject: Subject, plan: Plan) -> Steps[Lifted]:
     unreadable = subject.library.body(subject.name)
     if unreadable.text is None:
         yield Together(())
-        missing = f"the skill has no text that could be loaded: {unreadable.problem or 'it cannot be read'}"
+        missing = f"the skill has no text to load: {unreadable.problem or 'it cannot be read'}"
         return _lifted(plan, Tasks((), "generated", missing=missing), ())
     found = yield from tasks(subject, plan)
     done: tuple[_Done, ...] = yield Together(tuple(_done(subject, plan, task) for task in found.tasks))
@@ -284,7 +284,7 @@ def _held(subject: Subject, plan: Plan, task: Task, answer: str, arm: Arm) -> St
     )
     known = [one.passed for one in found if one.passed is not None]
     score = sum(known) / len(known) if known else None
-    reason = None if known else "of no expectation could be told whether it is met"
+    reason = None if known else "no expectation could be checked"
     return _Scored(arm._replace(score=score, expectations=found, reason=reason), False, answers)
 
 

@@ -1,8 +1,7 @@
-"""What a skill's sessions measure, each figure over its own sessions, with its interval or the reason for having none.
+"""Compute the measures of a skill's sessions, each with an interval or a reason for having none.
 
-Everything is computed from the rows alone. What was not measured leaves every denominator; where too much of it is
-missing to speak for the rest, the figure is missing too. So it is for the tasks of both arms of lift, where a task of
-which one arm was not measured is in no figure.
+Everything is computed from the rows. Unmeasured sessions leave every denominator; if too many are missing, the measure
+is missing too. The same holds for the tasks of lift: a task without a measurement in one arm is left out.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from skillgate.evals.wording import folded
+from skillgate.format import plural
 from skillgate.model.layers import (
     COMPLETED,
     FAILED,
@@ -49,16 +49,16 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.float64]
     Ends = tuple[sampled.Measures, sampled.Measures]
 
-MOST_LOST = 0.2  # of sessions, grades, token counts or tasks; beyond that the rest does not speak for all
+MOST_LOST = 0.2  # maximum missing share of sessions, grades, token counts or tasks
 LEAST_TASKS = 5
-"""Tasks with other prompts under which no lift is reported: of so few the spread is known too badly for an interval."""
-STABLE = 0.05  # half-widths below this
+"""Minimum tasks with distinct prompts for a lift: with fewer, the spread is too uncertain for an interval."""
+STABLE = 0.05  # a measure with a smaller half-width is stable
 MOST_PROMPTS = 3
 DIGITS = 6
 _EXACT = 12  # digits of a difference; what is beyond comes of rounding
 _OUTSTANDING = 2.0  # times the mean of what a session moves its measure
 EARLY = "the run ended early"
-BOUNDS = "the run ended early: the ends are what all sessions could still give, not an interval"
+BOUNDS = "the run ended early: bounds over all possible results of the remaining sessions, not an interval"
 # Every measure, and the name in the computation of those that are shares; of tokens the efficiency tells.
 _FIELDS = {
     "activation_rate": "activation",
@@ -198,7 +198,7 @@ def _grades(counted: _Counted, rows: sampled.Table, ends: Ends) -> dict[str, Est
         else:
             found[name] = _estimate(value, _interval(ends, name, worse_is_more=name == "quality_cv"), qualities)
     if found["quality_cv"].value is None and reason is None:
-        nothing_varies = "every grade is 0, and nothing varies around it"
+        nothing_varies = "every grade is 0, so there is no variation"
         found["quality_cv"] = Estimate(None, n=qualities, reason=nothing_varies)
     delivering = [run.delivers for run in counted.done if run.delivers is not None]
     covering = [run.covers for run in counted.answered if run.covers is not None]
@@ -407,8 +407,7 @@ def paired(tasks: Sequence[LiftTask], *, seed: int) -> Paired:
     means = (_mean([pair.one for pair in pairs]), _mean([pair.two for pair in pairs]))
     prompts = len({pair.prompt for pair in pairs})
     if prompts < LEAST_TASKS:
-        many = "task has" if prompts == 1 else "tasks have"
-        few = f"only {prompts} {many} two scores: under {LEAST_TASKS} nothing is said of a mean"
+        few = f"only {plural(prompts, 'task')} with scores in both arms; a mean needs at least {LEAST_TASKS}"
         return Paired(Estimate(None, n=n, reason=few), *means, reason=few)
     return Paired(_difference(pairs), *means, p=_p(pairs, seed))
 

@@ -1,4 +1,4 @@
-"""What the simulations know of one skill and of the run, and what comes of them."""
+"""The values of simulations: the skill, the plan of the run, and the results."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""The skills of a corpus: which of them a skill meets, and how they are rated by all of their matches.
+"""Choose opponents from a corpus, and rate its skills by all of their matches.
 
-Every pair counts once: by the match that was decided last of those played here, else by the last one that was imported.
-Verdicts of a real model and of its replacement are never counted together. A skill that prevented verdicts with several
-others counts nowhere.
+Every pair counts once: by the last match played here, else by the last imported one. Verdicts of real models and of
+their replacements are never combined. A skill that prevented verdicts with several others is ignored.
 """
 
 from __future__ import annotations
@@ -18,10 +17,10 @@ from skillgate.ranking import MEDIAN
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-MATCHES = 16  # how many opponents a skill meets by default. Source: decision of this project.
-NEAR, FAR = 1.3, 2.0  # times as long: about the same (PluginEval method: within 30 %), and not too different
-CLOSE = 0.01  # Elo points: ratings that are nearer were fitted to the same matches, whatever computed them
-LEAST_PROVOKED = 2  # pairs without a verdict before a skill is held to be the cause; of one alone it may be either
+MATCHES = 16  # default number of opponents. Source: decision of this project.
+NEAR, FAR = 1.3, 2.0  # ratios of length: about the same (PluginEval method: within 30 %), and not too different
+CLOSE = 0.01  # Elo points: smaller differences are rounding errors of the same fit
+LEAST_PROVOKED = 2  # minimum pairs without a verdict before a skill counts as the cause; of one pair it may be either
 
 
 class Text(NamedTuple):
@@ -32,10 +31,10 @@ class Text(NamedTuple):
 
 
 class Entrant(NamedTuple):
-    """A skill in a match. All text in it is its author's, and data."""
+    """A skill in a match. All of its text is the author's, and data."""
 
-    name: str  # what clients list it by
-    digest: str  # of all its pages; equal ones are the same skill
+    name: str  # as clients list it
+    digest: str  # of all its pages; equal digests mean the same skill
     category: str  # metadata.category, "" without one
     lines: int  # of its main file
     pages: tuple[Text, ...]  # the main file first, frontmatter included, then its other instructions
@@ -50,30 +49,30 @@ class Member(NamedTuple):
     category: str
     lines: int
     composite: float | None = None  # of the static layer when it was indexed
-    badge: str | None = None  # likewise, in lower case, None for none
+    badge: str | None = None  # of the static layer when it was indexed, in lower case; None for none
     rating: float = MEDIAN  # on the Elo scale
-    matches: int = 0  # decided ones that the rating rests on; 0: nothing is known of how good it is
+    matches: int = 0  # decided matches behind the rating; 0 if its quality is unknown
     rateable: bool = True  # whether it can be compared at all; see model.corpus.Indexed
 
 
 class Corpus(Protocol):
-    """The skills there are to compare with."""
+    """The available skills for comparisons."""
 
-    digest: str  # of members and ratings: what matches against it may be compared with
+    digest: str  # of members and ratings: results are comparable only for equal digests
     members: tuple[Member, ...]  # all of them, by name and digest
 
     def entrant(self, member: Member) -> Entrant | None:
-        """Return a member with its text; None where its text is gone or is another one now."""
+        """Return a member with its text; None if the text is missing or changed."""
 
 
 def opponents(
     entrant: Entrant, members: Iterable[Member], n: int = MATCHES, *, path: str | None = None, rating: float = MEDIAN
 ) -> tuple[Member, ...]:
-    """Choose opponents: of the same category first, then of about the same length, then of the nearest rating.
+    """Choose opponents by category, then similar length, then nearest rating.
 
-    Those that have no match, so that nothing is known of how good they are, come last: else who adds enough of them to
-    a corpus chooses the opponents. A skill without a category is compared with those of any. The skill itself, a text
-    that is equal to its own, what lies at its ``path``, and what cannot be rated is never among them.
+    Members without matches come last: otherwise anyone could choose the opponents by adding many of them. A skill
+    without a category meets all categories. Never chosen: the skill itself, an equal text, the member at its ``path``,
+    and members that are not rateable.
     """
     others: dict[str, Member] = {}
     for member in members:
@@ -101,14 +100,14 @@ def opponents(
 
 
 class Standing(NamedTuple):
-    """A rating on the Elo scale, and how many decided matches it rests on."""
+    """A rating on the Elo scale, and the number of decided matches behind it."""
 
     rating: float
     matches: int
 
 
 class Identity(NamedTuple):
-    """What makes two matches the same one: nothing is played twice that has the same."""
+    """The identity of a match: matches with the same identity are not played twice."""
 
     first: str
     second: str
@@ -118,17 +117,17 @@ class Identity(NamedTuple):
 
 
 def identity(played: Played) -> Identity:
-    """Return what makes a match the same as another."""
+    """Return the identity of a match."""
     return Identity(played.first, played.second, played.model, played.prompt_version, played.source)
 
 
 def source_of(*, live: bool, provider: str) -> str:
-    """Return whose verdicts a run has, as :class:`~skillgate.model.corpus.Fit` says it."""
+    """Return the source of a run's verdicts, as in :class:`~skillgate.model.corpus.Fit`."""
     return LIVE if live else provider
 
 
 def counted(played: Iterable[Played], source: str, known: Collection[str]) -> tuple[Played, ...]:
-    """Return the matches that count: of one source, between skills that are known, one of each pair, sorted."""
+    """Return the matches that count: of one source, between known skills, one per pair, sorted."""
     latest: dict[tuple[str, str], Played] = {}
     for one in played:
         if one.source != source or one.first not in known or one.second not in known or one.first == one.second:
@@ -140,7 +139,7 @@ def counted(played: Iterable[Played], source: str, known: Collection[str]) -> tu
 
 
 def resting_on(index: CorpusIndex, played: Sequence[Played]) -> tuple[Played, ...]:
-    """Return the matches that the ratings of an index rest on; later ones are not among them."""
+    """Return the matches behind the ratings of an index, without later ones."""
     if index.fit is None:
         return ()
     known = {one.digest for one in (*index.members, *index.former) if one.rateable}
@@ -148,10 +147,10 @@ def resting_on(index: CorpusIndex, played: Sequence[Played]) -> tuple[Played, ..
 
 
 def provoking(provoked: Iterable[Provoked], played: Iterable[Played]) -> frozenset[str]:
-    """Find the skills whose texts prevent verdicts: the digests of those that account for several pairs.
+    """Return the digests of skills whose texts prevent verdicts: those that account for several pairs.
 
-    Those with the most pairs are taken out first, then what is left is looked at anew: a skill that met two of them is
-    not taken for a third. Pairs that were decided all the same do not count.
+    Skills with the most pairs are removed first, then the remaining pairs are counted again: a skill that met two of
+    them is not one itself. Pairs that were decided later do not count.
     """
     decided = {_pair(one) for one in played}
     pairs = {(one.first, one.second) for one in provoked} - decided
@@ -166,15 +165,15 @@ def provoking(provoked: Iterable[Provoked], played: Iterable[Played]) -> frozens
 
 
 def refused_by(index: CorpusIndex, played: Iterable[Played], source: str) -> frozenset[str]:
-    """Return the skills that are not rateable by what was recorded and decided here, whatever was imported."""
+    """Return the skills that are not rateable by the records of this corpus, ignoring imported ones."""
     own = [one for one in played if one.source == source and not one.origin]
     return provoking([one for one in index.provoked if one.source == source], own)
 
 
 def standings(matches: Sequence[Played], anchors: Collection[str]) -> Mapping[str, Standing]:
-    """Rate the skills of some matches, by digest, by Bradley–Terry, the median of the anchors at 1500.
+    """Rate the skills of some matches by Bradley–Terry, by digest, with the median of the anchors at 1500.
 
-    Anchors without a match count nothing; where none has one, all are anchors.
+    Anchors without a match are ignored; if none has one, all skills are anchors.
     """
     if not matches:
         return {}
@@ -190,7 +189,7 @@ def standings(matches: Sequence[Played], anchors: Collection[str]) -> Mapping[st
 
 
 def rated(index: CorpusIndex, played: Sequence[Played], source: str) -> CorpusIndex:
-    """Rate a corpus anew by all matches of a source; skills without any that counts are put at the median."""
+    """Rate a corpus from scratch by all matches of a source; skills without matches get the median."""
     refused = refused_by(index, played, source)
     everyone = frozenset(one.digest for one in (*index.members, *index.former))
     matches = counted(played, source, everyone - refused)
@@ -211,7 +210,7 @@ def rated(index: CorpusIndex, played: Sequence[Played], source: str) -> CorpusIn
 
 
 def misfits(index: CorpusIndex, played: Sequence[Played]) -> tuple[tuple[Indexed, Standing], ...]:
-    """Return the skills whose rating is another one than what its matches give, each with the computed."""
+    """Return the skills whose stored rating differs from the computed one, each with the latter."""
     everyone = (*index.members, *index.former)
     found = standings(resting_on(index, played), {one.digest for one in everyone if one.anchor})
     fresh = [(one, found.get(one.digest, Standing(MEDIAN, 0))) for one in everyone]

@@ -1,9 +1,9 @@
-"""Layer 4 for one skill: matches against its opponents, and the ratings that follow.
+"""Layer 4 for one skill: matches against opponents, and the resulting ratings.
 
-In a match a judge sees two skills, whole, and says which is better; once in each order, since place counts. All matches
-are requested at once; what they give is counted in an order that the seed and the contents decide, since Elo depends on
-it. Where a text may have prevented a verdict, the next opponent replaces that one; a skill whose verdicts are lost all
-the same is not rated on the rest, since a text can choose which ones are lost.
+In a match a judge compares two whole skills, once in each order, since the position matters. All matches are requested
+at once. They are counted in an order given by the seed and the contents, since Elo depends on it. If a text may have
+prevented a verdict, another opponent replaces that one. A skill that still loses too many verdicts is not rated, since
+its text could choose which ones are lost.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ if TYPE_CHECKING:
 
 QUESTION = "match"
 # Decisions of this project:
-REPLACEMENTS = 4  # opponents more at most, in the places of those with whom a text may have prevented a verdict
-MOST_LOST = 0.20  # of the matches, that may have no result, as for sessions
-MOST_PROVOKED = 0.05  # of the matches that a text may have left without a result: so few cannot move a rating by much
-LEAST_PROVOKED = 2  # opponents, before the skill is held to be the cause: with one, it may be the opponent
+REPLACEMENTS = 4  # maximum additional opponents, if a text may have prevented a verdict
+MOST_LOST = 0.20  # maximum share of matches without a result, as for sessions
+MOST_PROVOKED = 0.05  # maximum share of matches that a text may have prevented: so few hardly change a rating
+LEAST_PROVOKED = 2  # minimum lost opponents before the skill counts as the cause: one may be the opponent's fault
 WIN, LOSS, DRAW = "win", "loss", "draw"
 FIRST, SECOND, EQUAL = "first", "second", "equal"
-_MOST_TEXTS = 48  # that are cached: a skill meets 16 others, in both orders
+_MOST_TEXTS = 48  # maximum cached texts: a skill meets 16 others, in both orders
 
-PROMPT_VERSION = "1"  # of the instructions, the schema and the way the two skills are put
+PROMPT_VERSION = "1"  # of the instructions, the schema and the form of the two skills
 
 _TASK = f"""\
 You compare Agent Skills, two at a time. A skill is a directory with a main file, usually SKILL.md, whose frontmatter \
@@ -78,11 +78,11 @@ Control item, unconnected with the rest: how far are the two skills about {subje
 for not at all, 10 for nothing else, by what the skills are about and by nothing that is said of ratings or verdicts.
 """
 
-OBEYED = "the control question shows that the verdict follows one of the texts, or that they were not read"
+OBEYED = "failed the control question: the judge followed one of the texts or did not read them"
 
 _BETTER = asking.choice(FIRST, SECOND, EQUAL)
 _COMPARED = form(first=TEXTS, second=TEXTS, reasoning=TEXT, better=_BETTER)
-# Each dimension is a key of its own, so that none can be left out or come twice.
+# Each dimension has its own key, so that none can be missing or repeated.
 MATCH: Mapping[str, Any] = form(
     dimensions=form(**{dimension.value: _COMPARED for dimension in Dimension}),
     overall=form(reasoning=TEXT, better=_BETTER),
@@ -102,16 +102,16 @@ class Arena(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What a judge said of two skills in one order."""
+    """A judge's verdict on two skills in one order."""
 
-    better: str | None  # FIRST, SECOND or EQUAL; None where there is no verdict
+    better: str | None  # FIRST, SECOND or EQUAL; None without a verdict
     dimensions: tuple[tuple[Dimension, str], ...] = ()
     reason: str | None = None  # why there is none
     provoked: bool = False  # whether a text may have prevented it
 
 
 class Played(NamedTuple):
-    """A match as it was judged: the verdicts with the one skill first and second, and the answers, for the usage."""
+    """A judged match: the verdicts with the skill first and second, and the answers, for the usage."""
 
     first: Verdict
     second: Verdict
@@ -119,24 +119,24 @@ class Played(NamedTuple):
 
 
 class Settled(NamedTuple):
-    """What two verdicts in opposite orders say of the one skill."""
+    """The result of a match for one skill, from two verdicts in opposite orders."""
 
-    result: float | None  # 1.0 won, 0.5 drawn, 0.0 lost; None where an order has no verdict
+    result: float | None  # 1.0 won, 0.5 drawn, 0.0 lost; None if an order has no verdict
     orders: tuple[str, ...] = ()  # WIN, LOSS or DRAW, with the skill first and with it second
-    position_bias: bool = False  # whether the two disagree: then the place decided which skill is better
-    won: tuple[Dimension, ...] = ()  # dimensions on which both orders say so
+    position_bias: bool = False  # whether the two disagree, so that the position decided
+    won: tuple[Dimension, ...] = ()  # dimensions on which both orders agree
     lost: tuple[Dimension, ...] = ()
     reason: str | None = None  # why there is no result
     provoked: bool = False  # whether a text may have prevented a verdict that is missing
 
 
 class Ranked(NamedTuple):
-    """What came of a skill's matches."""
+    """The result of a skill's matches."""
 
     layer: RankingLayer
-    failure: str | None = None  # why there is no rating where there could be one
+    failure: str | None = None  # why the rating is missing despite opponents
     problems: tuple[Problem, ...] = ()  # for the report
-    no_badge: str | None = None  # why the rating earns no badge however high it is
+    no_badge: str | None = None  # why no rating earns a badge
 
 
 class _Bout(NamedTuple):
@@ -150,7 +150,7 @@ class _Bout(NamedTuple):
 
 @cache
 def system() -> str:
-    """Return the common beginning of every comparison: it is the same for all, so that a provider can cache it."""
+    """Return the common beginning of every comparison, which a provider can cache."""
     parts = [_TASK]
     for dimension in Dimension:
         rubric = RUBRICS[dimension]
@@ -160,13 +160,13 @@ def system() -> str:
 
 
 def match(one: Entrant, two: Entrant, arena: Arena, subject: str) -> Steps[tuple[Verdict, Verdict]]:
-    """Return the verdicts of :func:`played` alone."""
+    """Return only the verdicts of :func:`played`."""
     found = yield from played(one, two, arena, subject)
     return found.first, found.second
 
 
 def played(one: Entrant, two: Entrant, arena: Arena, subject: str) -> Steps[Played]:
-    """Have two skills compared in both orders; matches of the one skill share a beginning that can be cached."""
+    """Compare two skills in both orders; matches of the first skill share a beginning that can be cached."""
     answers: tuple[Answer, Answer] = yield Together(
         (
             asking.ask(_request(one, two, arena, subject, is_cached=True)),
@@ -182,7 +182,7 @@ def _request(first: Entrant, second: Entrant, arena: Arena, subject: str, *, is_
         asking.sealed(f"{FIRST} skill", _shown(first, _room(first, second, arena)).text),
         asking.sealed(f"{SECOND} skill", _shown(second, _room(second, first, arena)).text),
     )
-    # A subject that neither skill says anything of; the same two in the same order have the same one.
+    # A subject that neither skill mentions; it is the same for the same two skills in the same order.
     subjects = [name for name in _absent(first) if name in _absent(second)]
     control = CONTROL.format(subject=asking.control_subject(subjects, *texts, QUESTION))
     blocks = (
@@ -218,7 +218,7 @@ def _size(entrant: Entrant) -> int:
 
 
 def _room(own: Entrant, other: Entrant, arena: Arena) -> int:
-    """Return the characters that a skill may take: half of all, and more where the other leaves more."""
+    """Return the maximum characters of a skill: half of all, or more if the other one needs less."""
     most = arena.most_characters
     taken = _size(other)
     return most if _size(own) + taken <= most else max(most // 2, most - taken)
@@ -226,7 +226,7 @@ def _room(own: Entrant, other: Entrant, arena: Arena) -> int:
 
 @lru_cache(maxsize=_MOST_TEXTS)
 def _shown(entrant: Entrant, room: int) -> Shown:
-    """Write a skill's pages, without the fence, which says nothing of the place, and say what of them was cut."""
+    """Return a skill's pages without the fence, which does not depend on the position, and the cut sections."""
     pages = tuple(Page(page.path, page.text) for page in entrant.pages)
     whole = shown(Dossier("", entrant.name, "", "", pages), most_characters=room)
     _, *lines, _ = whole.text.split("\n")
@@ -235,12 +235,12 @@ def _shown(entrant: Entrant, room: int) -> Shown:
 
 @lru_cache(maxsize=_MOST_TEXTS)
 def _absent(entrant: Entrant) -> tuple[str, ...]:
-    """List the subjects that a skill says nothing of."""
+    """List the control subjects that a skill does not mention."""
     return asking.absent((entrant.name, *(part for page in entrant.pages for part in (page.path, page.text))))
 
 
 def cut(one: Entrant, other: Entrant, arena: Arena) -> tuple[Cut, ...]:
-    """List what of the one skill a match with the other does not show: whole sections of a text that is too long."""
+    """List the sections of the first skill that a match with the other does not show, since both are too long."""
     return _shown(one, _room(one, other, arena)).cut
 
 
@@ -254,7 +254,7 @@ def _verdict(answer: Answer) -> Verdict:
 
 
 def settled(first: Verdict, second: Verdict) -> Settled:
-    """Settle a match, by the verdicts with the skill first and second: both agree, or it is a draw by order."""
+    """Settle a match by the verdicts with the skill first and second; if they disagree, it is a draw."""
     if first.better is None or second.better is None:
         gaps = [verdict for verdict in (first, second) if verdict.better is None]
         reasons = dict.fromkeys(gap.reason or "there is no verdict" for gap in gaps)
@@ -276,7 +276,7 @@ def settled(first: Verdict, second: Verdict) -> Settled:
 
 
 def _outcome(better: str, place: str) -> str:
-    """Return what a verdict means for the skill that was in a place."""
+    """Return the outcome of a verdict for the skill at a position."""
     if better == EQUAL:
         return DRAW
     return WIN if better == place else LOSS
@@ -291,10 +291,10 @@ def rank(
     subject: str = "",
     path: str | None = None,
 ) -> Steps[Ranked]:
-    """Rate one skill against a corpus, whose own ratings stay as they are. Without opponents there is no rating.
+    """Rate one skill against a corpus, without changing the corpus. Without opponents there is no rating.
 
-    ``clock`` counts monotonic nanoseconds; ``subject`` is what the requests are about, for records and progress: the
-    skill's shown path, else its name; an earlier state of the skill, at ``path``, is left out.
+    ``clock`` returns monotonic nanoseconds; ``subject`` names the skill in records and progress (its shown path, else
+    its name); an earlier version of the skill at ``path`` is not an opponent.
     """
     started = clock()
     members = opponents(entrant, corpus.members, len(corpus.members), path=path)
@@ -325,9 +325,9 @@ def rank(
     no_badge = None
     if bouts and failure is None:
         unseen = _cuts(entrant, decided, arena)
-        if unseen:  # the rest may be what would have lost
+        if unseen:  # the rest might have lost
             sections = plural(len(unseen), "section")
-            no_badge = f"its rating is of a part of the skill: {sections} did not fit into the matches"
+            no_badge = f"only part of the skill is rated: {sections} did not fit into the matches"
         unrated = sum(not bout.opponent.matches for bout in decided)
         layer = _rated(layer, unrated=unrated, is_whole=no_badge is None)
     return Ranked(layer, failure, tuple(_problems(entrant, bouts, arena)), no_badge)
@@ -336,7 +336,7 @@ def rank(
 def _field(
     entrant: Entrant, corpus: Corpus, arena: Arena, members: Sequence[Member]
 ) -> Iterator[tuple[Member, Entrant]]:
-    """Yield the members that can be met and shown whole, each with its text: to win against a part is no win."""
+    """Yield the members that can be shown whole, with their text: winning against a part proves nothing."""
     for member in members:
         other = corpus.entrant(member)
         if other is not None and other.digest != entrant.digest and not cut(other, entrant, arena):
@@ -344,10 +344,10 @@ def _field(
 
 
 def _bouts(entrant: Entrant, field: Iterator[tuple[Member, Entrant]], arena: Arena, subject: str) -> Steps[list[_Bout]]:
-    """Play the matches, and some more in the places of those whose verdict a text may have prevented.
+    """Play the matches, and replacements for those whose verdict a text may have prevented.
 
-    An opponent may do so to deny a rating to all that meet it; the skill itself, to be spared a loss, would have to do
-    it with every opponent that takes the place. Where too many are lost to be made good, no more are requested.
+    An opponent may prevent verdicts to deny ratings to others; the skill itself would have to do so with every
+    replacement too. If too many are lost already, no more are requested.
     """
     bouts: list[_Bout] = []
     turn, left = tuple(islice(field, arena.opponents)), REPLACEMENTS
@@ -365,12 +365,12 @@ def _bouts(entrant: Entrant, field: Iterator[tuple[Member, Entrant]], arena: Are
 
 
 def _is_silenced(lost: int, matches: int) -> bool:
-    """Return whether so many of so many matches, lost to what a text may have done, are too many for a rating."""
+    """Return whether ``lost`` of ``matches``, prevented by a text, are too many for a rating."""
     return lost >= LEAST_PROVOKED and lost > MOST_PROVOKED * matches
 
 
 def _turn(arena: Arena, opponent: Member) -> str:
-    """Return a match's place, which nothing in the skill decides: else a comment could be tried until it is good.
+    """Return a match's sort key, independent of the skill, whose author could otherwise try comments for a good order.
 
     Elo depends on the order: nine wins in sixteen give 1489 to 1556.
     """
@@ -381,10 +381,10 @@ def _without(corpus: Corpus, size: int) -> str:
     if not corpus.members:
         return "the corpus is empty"
     if not size and any(not member.rateable for member in corpus.members):
-        return "no other skill of the corpus is rateable: skillgate corpus verify says which are not"
+        return "no other skill of the corpus is rateable; skillgate corpus verify lists those that are not"
     if not size:
-        return "the corpus holds no other skill than this one"
-    return "no skill of the corpus can be shown: their texts are gone, changed or too long"
+        return "the corpus contains no other skill"
+    return "no skill of the corpus can be shown: their texts are missing, changed or too long"
 
 
 def _match(bout: _Bout) -> Match:
@@ -394,7 +394,7 @@ def _match(bout: _Bout) -> Match:
 
 
 def _rated(layer: RankingLayer, *, unrated: int, is_whole: bool) -> RankingLayer:
-    """Count the decided matches, in their order; ``unrated`` opponents have a rating that rests on no match."""
+    """Count the decided matches, in order; ``unrated`` opponents have a rating without any match."""
     from skillgate.ranking import ratings  # numpy, and below scipy: loaded once the answers are there
     from skillgate.stats.intervals import clopper_pearson
 
@@ -419,12 +419,12 @@ def _rated(layer: RankingLayer, *, unrated: int, is_whole: bool) -> RankingLayer
 
 
 def _straddles(strength: Rating) -> bool:
-    """Return whether the interval holds the Elo of any badge: which one the composite asks for is not known here."""
+    """Return whether the interval contains the Elo of any badge; the relevant badge is not known here."""
     return any(strength.ci_low < badge.elo <= strength.ci_high for badge in Badge)
 
 
 def _ahead(decided: Sequence[Match], sign: int) -> tuple[Dimension, ...]:
-    """List the dimensions won (1) or lost (-1) against more opponents than the other way round, most first."""
+    """List the dimensions won (sign 1) or lost (-1) more often than the opposite, largest margin first."""
     margins = {
         dimension: sign * sum((dimension in one.won) - (dimension in one.lost) for one in decided)
         for dimension in Dimension
@@ -433,7 +433,7 @@ def _ahead(decided: Sequence[Match], sign: int) -> tuple[Dimension, ...]:
 
 
 def hindrance(ratings: Sequence[float]) -> str | None:
-    """Say why the best badge's Elo is out of reach against opponents of these ratings; None where it is not."""
+    """Return why the best badge's Elo is out of reach against these opponents; None if it is not."""
     if not ratings:
         return None
     from skillgate.ranking.ratings import elo  # numpy
@@ -444,27 +444,25 @@ def hindrance(ratings: Sequence[float]) -> str | None:
         return None
     low, high = f"{min(ratings):.0f}", f"{max(ratings):.0f}"
     return (
-        f"whoever wins every match against {plural(len(ratings), 'opponent')} rated"
-        f" {low if low == high else f'{low} to {high}'} comes to an Elo of {math.floor(highest)};"
-        f" {best.value} needs {best.elo:g}, so more or stronger opponents"
+        f"winning every match against {plural(len(ratings), 'opponent')} rated"
+        f" {low if low == high else f'{low} to {high}'} gives an Elo of {math.floor(highest)};"
+        f" {best.value} needs {best.elo:g}, so add more or stronger opponents"
     )
 
 
 def assumed(unrated: int, decided: int) -> str | None:
-    """Say that ratings of opponents are assumed, since they have no match; None where all have some."""
+    """Return a message about opponents with an assumed rating, since they have no match; None if all have matches."""
     if not unrated:
         return None
-    return (
-        f"{unrated} of {decided} opponents have no match of their own, and stand at {MEDIAN:.0f} whatever they are"
-        " worth: skillgate corpus rate plays them"
-    )
+    what = f"{unrated} of {decided} opponents have no matches and an assumed rating of {MEDIAN:.0f}"
+    return f"{what}; play them with skillgate corpus rate"
 
 
 def _failure(matches: Sequence[Settled]) -> tuple[str | None, str | None]:
-    """Say what verdicts a text may have prevented, where they are too many, and why there is no rating."""
+    """Return which verdicts a text may have prevented, if too many, and why there is no rating."""
     lost = [one for one in matches if one.provoked]
     if _is_silenced(len(lost), len(matches)):
-        silenced = f"{_no_result(lost, matches)}; a text can bring that about, so the other matches make no rating"
+        silenced = f"{_no_result(lost, matches)}; a skill's text can cause this, so the other matches give no rating"
         return silenced, silenced
     gaps = [one for one in matches if one.result is None]
     return None, _no_result(gaps, matches) if len(gaps) > MOST_LOST * len(matches) else None
@@ -476,23 +474,22 @@ def _no_result(gaps: Sequence[Settled], matches: Sequence[Settled]) -> str:
 
 
 def _problems(entrant: Entrant, bouts: Sequence[_Bout], arena: Arena) -> Iterator[Problem]:
-    """Yield what goes into the report at the severity of its rule.
+    """Yield the problems to report.
 
-    An opponent's text may be what a verdict followed: the skill is blamed where that came about with two, or with the
-    only one.
+    A verdict may have followed the opponent's text, so the skill is blamed only after two matches, or its only one.
     """
     obeyed = sum(OBEYED in (bout.settled.reason or "") for bout in bouts)
     if obeyed >= min(2, len(bouts)) > 0:
-        message = f"in {obeyed} of {len(bouts)} matches {OBEYED}; they count nowhere"
+        message = f"ignored {obeyed} of {plural(len(bouts), 'match')}: {OBEYED}"
         yield Problem(SWAYED, Span(), message)
     cuts = _cuts(entrant, bouts, arena)
     if cuts:
         names = first_few([place(one) for one in cuts])
-        message = f"not shown to the judge in matches, since two skills together are too long: {names}"
+        message = f"not shown to the judge in matches, because two skills together are too long: {names}"
         file = None if cuts[0].path == entrant.pages[0].path else cuts[0].path
         yield Problem(PARTLY, Span(cuts[0].first), message, file)
 
 
 def _cuts(entrant: Entrant, bouts: Sequence[_Bout], arena: Arena) -> list[Cut]:
-    """List what of a skill was not shown in some match, each section once."""
+    """List the sections of a skill that some match did not show, each once."""
     return list(dict.fromkeys(one for bout in bouts for one in cut(entrant, bout.shown, arena)))

@@ -1,7 +1,7 @@
-"""Ratings from matches: Elo as the method has it, and Bradley–Terry by maximum likelihood, both on the Elo scale.
+"""Compute ratings from matches: Elo as in the method, and Bradley–Terry by maximum likelihood, both on the Elo scale.
 
-Elo depends on the order of its matches and, with 16 of them, comes no further than about 150 points from its start;
-Bradley–Terry does neither, so a corpus is rated by it and a skill's report shows both.
+Elo depends on the order of matches and, with 16 of them, moves at most about 150 points from its start. Bradley–Terry
+has neither limit, so it rates the corpus, and a skill's report shows both.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ if TYPE_CHECKING:
 K = 32.0  # how far one match moves a rating. Source: PluginEval method, Elo.
 RESAMPLES = 500  # of the matches, for Elo's spread. Source: the same.
 PRIOR = 0.1
-"""Games that every player has drawn against one of the median's strength before it plays: enough for a finite rating
-after nothing but wins, and a sixtieth of what 16 matches say at most."""
-REACH = 1_200.0  # points beyond the opponents where intervals end: 1,000 to 1, which so few matches cannot tell
+"""Prior games of every player, drawn against a median opponent: enough for a finite rating after only wins, and at most
+a sixtieth of the weight of 16 matches."""
+REACH = 1_200.0  # points beyond the opponents where intervals end: odds of 1,000 to 1, which few matches cannot show
 LEVEL = 0.95
 
 _SCALE = 400.0 / math.log(10.0)  # Elo points for one unit of log odds
-_PRECISE = 1e-9  # games: by how much the expected score of no player may miss what was scored
+_PRECISE = 1e-9  # games: maximum difference between expected and actual score of a player
 _MOST_STEPS = 200
 _HALVINGS = 60  # of an interval of some thousand points: to the last digit
 
 
 def expected(rating: float, opponent: float) -> float:
-    """Return the score to expect against an opponent, in (0, 1): 1 ÷ (1 + 10^((R_b − R_a) ÷ 400))."""
+    """Return the expected score against an opponent, in (0, 1): 1 ÷ (1 + 10^((R_b − R_a) ÷ 400))."""
     return 0.5 * (1.0 + math.tanh((rating - opponent) / (2.0 * _SCALE)))  # the same number, and no overflow
 
 
 def elo(start: float, results: Sequence[Result], k: float = K) -> float:
-    """Play matches one after the other: new = old + k · (score − expected), against ratings that stay as they are.
+    """Apply matches in order: new = old + k · (score − expected), against fixed ratings.
 
     Source: PluginEval method, Elo.
     """
@@ -64,10 +64,10 @@ def elo_interval(
     level: float = LEVEL,
     k: float = K,
 ) -> Rating:
-    """Return Elo with its spread over resampled matches, each resample played in the order in which it was drawn.
+    """Return Elo with its spread over resampled matches, each resample in the order of sampling.
 
-    The spread says how much chance and order move the number; it is no interval of the skill's strength, which Elo has
-    not reached after a few matches. Of a single result, it is from what a loss gives to what a win gives.
+    The spread shows the effect of chance and order. It is not an interval of the skill's strength, which Elo does not
+    reach after a few matches. For a single result it spans the ratings after a loss and after a win.
 
     Raises:
         ValueError: there are no results.
@@ -87,15 +87,15 @@ def elo_interval(
 
 
 def bradley_terry(players: int, games: Sequence[Game], prior: float = PRIOR) -> Array:
-    """Rate players by the games between them: maximum likelihood with a weak prior, the median at 1500.
+    """Rate players by the games between them: maximum likelihood with a weak prior, median 1500.
 
-    Draws are half a win for each. Orders do not matter, and players that won or lost all, or met none, have finite
-    ratings. Newton's method, its steps by conjugate gradients over the games: no matrix of all players is made.
+    Draws are half a win for each. The order does not matter, and players with only wins, only losses or no games have
+    finite ratings. Newton's method with conjugate gradients over the games, without a matrix of all players.
 
     Source: Bradley and Terry, 1952.
 
     Raises:
-        ValueError: a player's number or a score is out of range, one plays itself, or the prior is not above 0.
+        ValueError: a player number or a score is out of range, a player meets itself, or the prior is not positive.
     """
     one, two, score = _columns(players, games)
     if not prior > 0:
@@ -115,11 +115,11 @@ def bradley_terry(players: int, games: Sequence[Game], prior: float = PRIOR) -> 
 def bradley_terry_one(results: Sequence[Result], prior: float = PRIOR, level: float = LEVEL) -> Rating:
     """Rate one player by games against players of fixed ratings, with an exact interval.
 
-    Against such opponents all that counts is the sum of the scores, whose distribution at any strength is known: the
-    interval holds the strengths at which as high and as low a sum is no rarer than 2.5 %, as Clopper and Pearson's does
-    for a rate; of a sum that is no whole number it spans those of both neighbours. So it covers at least 95 %;
-    likelihood intervals cover as little as 85 % for a strong player of 16 games. The prior moves the rating, not the
-    interval, which ends :data:`REACH` beyond the opponents of a player that won or lost all.
+    Only the sum of the scores matters, and its distribution at any strength is known. The interval contains the
+    strengths at which as high and as low a sum has a probability of at least 2.5 %, as Clopper and Pearson's does for a
+    rate. For a fractional sum it spans those of both neighbours. So it covers at least 95 %; likelihood intervals cover
+    as little as 85 % for a strong player of 16 games. The prior affects the rating, not the interval, which ends
+    :data:`REACH` beyond the opponents for a player that won or lost everything.
 
     Raises:
         ValueError: there are no results.
@@ -160,7 +160,7 @@ def _logistic(odds: Array) -> Array:
 
 
 def _reaches(shares: Array, least: int) -> float:
-    """Return how likely so many or more of some independent games, each won with its own chance, are won."""
+    """Return the probability of at least ``least`` wins in independent games with these chances."""
     chances = np.ones(1)
     for share in shares:
         chances = np.convolve(chances, (1 - share, share))
@@ -168,7 +168,7 @@ def _reaches(shares: Array, least: int) -> float:
 
 
 def _root(rising: Callable[[float], float], low: float, high: float) -> float:
-    """Find by halving where a rising function passes 0; an end where it does not within."""
+    """Find the zero of a rising function by bisection; return an end if there is none within."""
     if rising(low) >= 0:
         return low
     if rising(high) <= 0:
@@ -233,7 +233,7 @@ def _newton_step(
 
 
 def _further(at: Array, step: Array, slope: Array, height: Callable[[Array], float]) -> Array:
-    """Go along Newton's step, as far as the likelihood rises as it should: far out, a whole step may be too long."""
+    """Follow Newton's step as far as the likelihood rises enough: a whole step may be too long."""
     here, gain, share = height(at), float(slope @ step), 1.0
     while share > 1e-6:
         there: Array = at + share * step

@@ -1,7 +1,7 @@
-"""How far raters agree: Cohen's kappa, ICC(2,1), and plain shares. What is undefined is None with its reason.
+"""Measure agreement of raters: Cohen's kappa, ICC(2,1), and plain shares. Undefined values are None with a reason.
 
 Sources: Cohen 1960 and 1968 (kappa, weighted kappa), Shrout and Fleiss 1979 (ICC(2,1), absolute agreement, one rating).
-Kappa is taken on the ratings as they are, not on bins: on bins it depends on where they are cut.
+Kappa uses the ratings themselves, not bins, since it would depend on their edges.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 
 Weights = Literal["quadratic", "linear", "none"]
 CONSTANT = "every rating is the same, so there is no agreement beyond chance to measure"
-_ROUNDING = 1e-12  # of what a difference of sums may lose; less than that is nothing
+_ROUNDING = 1e-12  # relative rounding error of a difference of sums; smaller values count as 0
 
 
 class Measure(NamedTuple):
-    """A number, or None with the reason why there is none."""
+    """A number, or None with a reason."""
 
     value: float | None
     reason: str | None = None
 
 
 def kappa(a: Sequence[float], b: Sequence[float], *, weights: Weights = "quadratic") -> Measure:
-    """Return Cohen's kappa of two raters: 1 for perfect agreement, 0 for what chance gives.
+    """Return Cohen's kappa of two raters: 1 for perfect agreement, 0 for chance agreement.
 
-    Weights depend on differences alone, so any scale will do. ``weights`` is what a disagreement costs: the square of
-    the difference, the difference, or 1 for any (``none``).
+    Any scale is possible, since weights depend only on differences. ``weights`` is the cost of a disagreement: the
+    squared difference, the difference, or 1 for any (``none``).
 
     Raises:
         ValueError: the raters have not rated equally many items.
@@ -64,18 +64,18 @@ def mean_pairwise_kappa(ratings: Sequence[Sequence[float]], *, weights: Weights 
     ``ratings`` has shape (items, raters).
 
     Returns:
-        None where there are fewer than two raters, no items, or a pair for which kappa is undefined.
+        None for fewer than two raters, no items, or a pair with undefined kappa.
     """
     raters = tuple(zip(*ratings, strict=True))
     if len(raters) < 2:
-        return Measure(None, "no ratings" if not raters else "one rater has nobody to agree with")
+        return Measure(None, "no ratings" if not raters else "agreement needs two raters")
     pairs = [kappa(one, two, weights=weights) for one, two in combinations(raters, 2)]
     known = [pair.value for pair in pairs if pair.value is not None]
     return Measure(sum(known) / len(known)) if len(known) == len(pairs) else Measure(None, CONSTANT)
 
 
 def products(ratings: Sequence[Sequence[float]]) -> Array:
-    """Return what quadratic kappa is made of, a row for each item: see :func:`kappa_of_sums`.
+    """Return the terms of quadratic kappa, one row per item; see :func:`kappa_of_sums`.
 
     Returns:
         Shape (items, (raters + 1)²): the products of (1, rating, rating, …) with itself.
@@ -109,7 +109,7 @@ def kappa_of_sums(sums: Array) -> Array:
 
 
 def icc_2_1(ratings: Sequence[Sequence[float]]) -> Measure:
-    """Return ICC(2,1): raters drawn from many, absolute agreement, the reliability of one rating; at most 1.
+    """Return ICC(2,1): random raters, absolute agreement, reliability of one rating; at most 1.
 
     ``ratings`` has shape (items, raters).
     """
@@ -118,7 +118,7 @@ def icc_2_1(ratings: Sequence[Sequence[float]]) -> Measure:
         return Measure(None, "fewer than two items")
     n, k = table.shape
     if k < 2:
-        return Measure(None, "one rater has nobody to agree with")
+        return Measure(None, "agreement needs two raters")
     mean, rows, columns = table.mean(), table.mean(axis=1), table.mean(axis=0)
     between = k * float(np.sum((rows - mean) ** 2)) / (n - 1)
     raters = n * float(np.sum((columns - mean) ** 2)) / (k - 1)
@@ -130,14 +130,14 @@ def icc_2_1(ratings: Sequence[Sequence[float]]) -> Measure:
 
 
 class Shares(NamedTuple):
-    """Of all pairs of ratings of one item, the share that is equal, and the share at most one step apart."""
+    """The shares of rating pairs of one item that are equal, and at most one step apart."""
 
     equal: float
     within_one: float
 
 
 def shares(ratings: Sequence[Sequence[float]]) -> Shares | None:
-    """Return the plain agreement over items and pairs of raters; None without a pair."""
+    """Return the plain agreement over items and pairs of raters; None without pairs."""
     apart = [abs(one - two) for item in ratings for one, two in combinations(item, 2)]
     if not apart:
         return None

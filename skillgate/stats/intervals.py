@@ -1,6 +1,6 @@
-"""Intervals of rates, means and class-balanced F1, of medians and paired differences, at 95 % unless said otherwise.
+"""Compute intervals of rates, means, class-balanced F1, medians and paired differences; 95 % by default.
 
-Of scipy only ``special`` is used: ``scipy.stats`` takes half a second to load.
+Only ``scipy.special`` is used, since ``scipy.stats`` takes half a second to load.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def wilson(k: int, n: int, level: float = LEVEL) -> Interval:
 
 
 def quantile_t(freedom: float, level: float = LEVEL) -> float:
-    """Return how many standard errors a two-sided t interval goes to each side, for some degrees of freedom.
+    """Return the half-width of a two-sided t interval in standard errors.
 
     Raises:
         ValueError: fewer than one degree of freedom, or ``level`` not in (0, 1).
@@ -87,7 +87,7 @@ def half_width_t(values: Sequence[float], level: float = LEVEL) -> float:
 def mean_t(values: Sequence[float], least_half_width: float = 0.0, level: float = LEVEL) -> Interval:
     """Return the t interval of the mean of values in [0, 1], cut to [0, 1].
 
-    ``least_half_width``: equal values on a coarse scale do not prove certainty, so pass half a step of the scale.
+    ``least_half_width`` should be half a step of a coarse scale, on which equal values do not prove certainty.
 
     Raises:
         ValueError: fewer than two values, or ``level`` not in (0, 1).
@@ -98,24 +98,24 @@ def mean_t(values: Sequence[float], least_half_width: float = 0.0, level: float 
 
 
 def balanced(recall: Number, false_alarms: Number) -> Number:
-    """Return class-balanced F1, 2·TPR ÷ (1 + TPR + FPR): what F1 would be with as many of one kind as of the other."""
+    """Return class-balanced F1, 2·TPR ÷ (1 + TPR + FPR): the F1 for classes of equal size."""
     return 2 * recall / (1 + recall + false_alarms)
 
 
 class RateDraws(NamedTuple):
-    """A rate drawn many times, once leaning down and once leaning up: arrays of shape (draws,), in [0, 1]."""
+    """Samples of a rate, biased down and biased up: arrays of shape (draws,), in [0, 1]."""
 
     low: Array
     high: Array
 
 
 def rate_draws(values: Sequence[float], rng: np.random.Generator, draws: int = DRAWS) -> RateDraws:
-    """Draw the rate behind some outcomes, for the lower and for the upper end of an interval.
+    """Sample the rate behind some outcomes, for the lower and the upper end of an interval.
 
-    Of k in n the lower one is Beta(k + ¼, n − k + ¾), the upper one Beta(k + ¾, n − k + ¼): halfway between the
-    posterior under Jeffreys' prior (½, ½), whose intervals of class-balanced F1 cover as little as 89 % at n = 50 + 10,
-    and the two betas that Clopper and Pearson's ends are quantiles of (0, 1), whose intervals are a tenth wider than
-    need be. No success in any trial leaves 0 inside, and no failure 1.
+    For k in n the lower one is Beta(k + ¼, n − k + ¾), the upper one Beta(k + ¾, n − k + ¼). This is halfway between
+    Jeffreys' prior (½, ½), whose intervals of class-balanced F1 cover as little as 89 % at n = 50 + 10, and the betas
+    of Clopper and Pearson's ends (0, 1), whose intervals are a tenth wider than necessary. Without successes the
+    interval contains 0, without failures 1.
 
     Each value is a trial's outcome in [0, 1]; a mean over judges counts as a fraction of a success.
 
@@ -132,10 +132,10 @@ def rate_draws(values: Sequence[float], rng: np.random.Generator, draws: int = D
 
 
 def f1_draws(hits: Sequence[float], alarms: Sequence[float], rng: np.random.Generator, draws: int = DRAWS) -> RateDraws:
-    """Draw class-balanced F1, for the lower and for the upper end of an interval.
+    """Sample class-balanced F1, for the lower and the upper end of an interval.
 
-    ``hits`` and ``alarms`` hold the share of judges who would load the skill, for each prompt that should trigger and
-    each near miss.
+    ``hits`` and ``alarms`` are the shares of judges who would load the skill, per prompt that should trigger and per
+    near miss.
 
     Raises:
         ValueError: no hits or no alarms, or a value outside [0, 1].
@@ -145,10 +145,10 @@ def f1_draws(hits: Sequence[float], alarms: Sequence[float], rng: np.random.Gene
 
 
 def balanced_f1(hits: Sequence[float], alarms: Sequence[float], seed: int = 0, level: float = LEVEL) -> Interval:
-    """Return the interval of class-balanced F1, from draws of the two rates it rests on.
+    """Return the interval of class-balanced F1, from samples of its two rates.
 
-    Drawn from the rates as observed, a rate of 0 or 1 would have no spread. What covers is told by summing over all
-    outcomes: at least 93 % at n = 5 + 5, and 95 % at n = 50 + 10, whatever the rates.
+    The samples of :func:`rate_draws` are used, since an observed rate of 0 or 1 has no spread. The coverage, summed
+    over all outcomes, is at least 93 % at n = 5 + 5, and 95 % at n = 50 + 10, for all rates.
 
     ``hits`` and ``alarms`` are as in :func:`f1_draws`.
 
@@ -166,11 +166,11 @@ def _tail(level: float) -> float:
     return (1 - level) / 2
 
 
-# -- How far values lie apart: quartiles, outliers, variation, and intervals of a median
+# -- Dispersion: quartiles, outliers, variation, and intervals of a median
 
 FENCE = 1.5  # distances of the quartiles beyond which a value is an outlier
-LEAST_FOR_OUTLIERS = 8  # values; of fewer, each moves the quartiles it is held against
-_NEAR_ZERO = 1e-9  # a mean that small beside the largest value leaves nothing to divide by
+LEAST_FOR_OUTLIERS = 8  # minimum values; with fewer, each moves the quartiles it is compared with
+_NEAR_ZERO = 1e-9  # a mean this small relative to the largest value counts as 0
 
 
 class Quartiles(NamedTuple):
@@ -191,7 +191,7 @@ def quartiles(values: Sequence[float]) -> Quartiles | None:
 def outliers(values: Sequence[float]) -> int | None:
     """Count values beyond a quartile by more than 1.5 times the distance of the quartiles.
 
-    None under eight values, and where the quartiles are equal: then everything else would be an outlier.
+    None for fewer than eight values, and for equal quartiles, where every other value would be an outlier.
     """
     found = quartiles(values)
     if found is None or len(values) < LEAST_FOR_OUTLIERS or found.q1 == found.q3:
@@ -203,7 +203,7 @@ def outliers(values: Sequence[float]) -> int | None:
 def variation(values: Sequence[float]) -> Measure:
     """Return the coefficient of variation: population standard deviation ÷ absolute mean, at least 0.
 
-    None for fewer than two values, and where the mean is 0 but for rounding; never nan or infinite.
+    None for fewer than two values, and if the mean is 0 except for rounding; never nan or infinite.
     """
     if len(values) < 2:
         return Measure(None, "fewer than two values")
@@ -215,10 +215,10 @@ def variation(values: Sequence[float]) -> Measure:
 
 
 def median_interval(values: Sequence[float], level: float = LEVEL) -> Interval | None:
-    """Return the interval of a median between two of the values: whatever the distribution, it covers at least so much.
+    """Return the interval of a median between two of the values; it covers at least ``level`` for any distribution.
 
-    For fewer values than any such interval takes (six at 95 %), the least and the greatest of them: of five, these
-    hold the median in 93.75 of 100 cases.
+    With too few values (under six at 95 %), return the smallest and the largest: of five values, these contain the
+    median in 93.75 of 100 cases.
 
     Returns:
         Both ends, in the unit of the values; None for fewer than five.
@@ -238,17 +238,17 @@ def median_interval(values: Sequence[float], level: float = LEVEL) -> Interval |
 
 # -- Two arms on the same units: McNemar's test, and the interval of a mean difference
 
-_FEW = 5  # clusters that differ from the rest; of fewer, their spread is known too badly
+_FEW = 5  # minimum clusters that differ from the rest; with fewer, their spread is too uncertain
 _LEAST_SPREAD = 1e-9
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
     """Test whether two arms succeed equally often on the same units: the exact two-sided p of McNemar's test.
 
-    The counts are of units on which one arm alone succeeds.
+    The counts are of units on which only one arm succeeds.
 
     Returns:
-        In (0, 1]; 1.0 where no unit tells the arms apart.
+        In (0, 1]; 1.0 if no unit distinguishes the arms.
 
     Raises:
         ValueError: a count is negative.
@@ -261,14 +261,13 @@ def mcnemar(only_first: int, only_second: int) -> float:
 def mean_difference(
     differences: Sequence[float], clusters: Sequence[int] | None = None, *, bound: float = 1.0, level: float = LEVEL
 ) -> Interval | None:
-    """Return the interval of a mean paired difference: t, with the clusters as what was drawn.
+    """Return the t interval of a mean paired difference, with clusters as sampling units.
 
-    The mean is over all differences, its variance that of a ratio of sums over clusters (Cochran, 1977, 6.4), so that
-    units of one prompt count as one draw with as many parts. An end on the side of a long tail lies further out, by the
-    first term that a skew adds: without it, ten exponential differences are covered in 91 of 100 cases. Where fewer
-    than five clusters differ from the rest, the spread that was seen tells too little: then an end lies at least as far
-    out as if the share of clusters that may have been missed, by the exact interval of none in so many, differed by all
-    there is.
+    The mean is over all differences, its variance that of a ratio of sums over clusters (Cochran, 1977, 6.4), so units
+    of one prompt count as one sample with several parts. An end on the side of a long tail is moved out by the first
+    skewness term: without it, ten exponential differences are covered in 91 of 100 cases. If fewer than five clusters
+    differ from the rest, the observed spread is not reliable. Then an end is at least as far out as if all clusters
+    that may have been missed (by the exact interval of none in n) differed by the maximum.
 
     Differences are in [-bound, bound]; without ``clusters`` each is its own.
 
@@ -301,7 +300,7 @@ def mean_difference(
 
 
 def _skew_term(apart: npt.NDArray[np.float64], quantile: float) -> float:
-    """Say how many standard errors further out an end lies on the side of a long tail.
+    """Return how many standard errors further out an end is on the side of a long tail.
 
     Source: the first term of the Edgeworth expansion (Hall, 1992), below 0 for a tail to the left.
     """

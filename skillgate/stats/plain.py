@@ -1,4 +1,4 @@
-"""Statistics without arrays, for runs that compute nothing else: the score interval of a rate, and a trend test."""
+"""Compute statistics without numpy: the score interval of a rate, and a trend test."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def wilson_ends(k: float, n: float, level: float = LEVEL) -> tuple[float, float]
 
     Source: Wilson, 1927.
 
-    ``k`` may be a fraction, where a unit is a cluster that succeeded in part.
+    ``k`` may be a fraction, for clusters that succeeded in part.
 
     Raises:
         ValueError: ``k`` is not in 0..n, or ``level`` not in (0, 1).
@@ -30,15 +30,15 @@ def wilson_ends(k: float, n: float, level: float = LEVEL) -> tuple[float, float]
     z = NormalDist().inv_cdf(1 - (1 - level) / 2)
     centre = (k + z * z / 2) / (n + z * z)
     half = z / (n + z * z) * math.sqrt(k * (n - k) / n + z * z / 4)
-    # At both ends of the scale the formula gives 0 and 1 but for rounding.
+    # At both ends of the scale the formula gives 0 and 1 except for rounding.
     return 0.0 if k == 0 else max(0.0, centre - half), 1.0 if k == n else min(1.0, centre + half)
 
 
-LEAST_VALUES = 5  # values: under four no order of them is rare enough
+LEAST_VALUES = 5  # minimum values: with fewer than four no order is rare enough
 
 
 class MannKendall(NamedTuple):
-    """Pairs in rising less pairs in falling order, and the two-sided p of it under no trend."""
+    """The number of rising minus falling pairs, and its two-sided p without a trend."""
 
     s: int
     p: float
@@ -47,8 +47,8 @@ class MannKendall(NamedTuple):
 def mann_kendall(values: Sequence[float]) -> MannKendall:
     """Test a series for a monotonic trend: equal values are ties, and the normal limit is corrected for them.
 
-    With the continuity correction the test keeps its level from five values on, whatever ties there are. Source: Mann,
-    1945; Kendall, 1975.
+    With the continuity correction the test keeps its level from five values on, with any ties. Source: Mann, 1945;
+    Kendall, 1975.
 
     Raises:
         ValueError: fewer than five values.

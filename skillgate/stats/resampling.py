@@ -1,4 +1,4 @@
-"""What resampling tells: bootstrap intervals, and permutation tests of paired differences. Chance comes from seeds."""
+"""Resample: bootstrap intervals, and permutation tests of paired differences, all seeded."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     Statistic = Callable[[Array], Array]
 
 RESAMPLES = 2_000
-EXACT_UNITS = 15  # up to 2^15 arrangements all are tried
-ARRANGEMENTS = 10_000  # of more units: as found, and 9,999 by chance
-_TOLERANCE = 1e-9  # sums in another order differ in their last digits, and are ties all the same
-_DEFINED = 0.95  # of the resamples; else the statistic is too often undefined to speak of an interval
+EXACT_UNITS = 15  # up to 15 units all 2^15 arrangements are used
+ARRANGEMENTS = 10_000  # for more units: the observed one and 9,999 random ones
+_TOLERANCE = 1e-9  # sums in another order differ in their last digits, but count as ties
+_DEFINED = 0.95  # minimum share of resamples with a defined statistic for an interval
 
 
 def bootstrap(
@@ -32,17 +32,16 @@ def bootstrap(
     resamples: int = RESAMPLES,
     level: float = LEVEL,
 ) -> Interval | None:
-    """Return the percentile interval of a statistic over items drawn with replacement.
+    """Return the percentile interval of a statistic over items resampled with replacement.
 
-    The statistic is one of sums over items (a mean, a variance, a kappa): so a resample is a product of matrices, and
-    one of whole clusters is the same over the clusters' sums.
+    The statistic is a function of sums over items (a mean, a variance, a kappa), so a resample is a matrix product.
 
-    ``columns``, of shape (items, m), is what is summed; ``statistic`` maps sums of shape (resamples, m) to
-    (resamples,), nan where undefined. With ``clusters``, the cluster of each item, whole clusters are drawn.
+    ``columns``, of shape (items, m), is summed; ``statistic`` maps sums of shape (resamples, m) to (resamples,), nan if
+    undefined. With ``clusters``, the cluster of each item, whole clusters are resampled.
 
     Returns:
-        The interval; None where there are fewer than two items or clusters, or where the statistic is undefined in
-        more than 5 % of the resamples.
+        The interval; None for fewer than two items or clusters, or if the statistic is undefined in more than 5 % of
+        the resamples.
     """
     sums = columns if clusters is None else _by_cluster(columns, clusters)
     n = len(sums)
@@ -71,10 +70,10 @@ def _by_cluster(columns: Array, clusters: Sequence[int]) -> Array:
 
 
 def swaps(units: int, *, seed: int) -> npt.NDArray[np.bool_]:
-    """Say for each arrangement which units change sides; the first is the one as found, where none does.
+    """Return which units are swapped in each arrangement; the first is the observed one, without swaps.
 
     Returns:
-        Shape (2^units, units), every arrangement once, for at most 15 units; else (10,000, units), by chance.
+        Shape (2^units, units), every arrangement once, for at most 15 units; else (10,000, units), random.
     """
     if units <= EXACT_UNITS:
         bits = np.arange(2**units)[:, None] >> np.arange(units)
@@ -90,14 +89,14 @@ def at_least(null: Array, bound: float) -> float:
 
 
 def p_value(null: Array) -> float:
-    """Return the one-sided p of the first value among all: how often chance alone gives as much. Never 0."""
+    """Return the one-sided p of the first value: the share of values at least as large. Never 0."""
     return at_least(null, float(null[0]))
 
 
 def sign_flip(differences: Sequence[float], *, seed: int = 0) -> float:
-    """Test whether paired differences are above 0: p, one-sided, when each could as well have the other sign.
+    """Test whether paired differences are above 0: the one-sided p under random signs.
 
-    Exact for at most 15 differences that are not 0; 1.0 without any.
+    Exact for at most 15 non-zero differences; 1.0 without any.
     """
     found = np.asarray([value for value in differences if value], dtype=np.float64)
     signs = 1.0 - 2.0 * swaps(len(found), seed=seed)
@@ -105,9 +104,9 @@ def sign_flip(differences: Sequence[float], *, seed: int = 0) -> float:
 
 
 def critical(null: Array, alpha: float) -> float | None:
-    """Return the least value of a null distribution whose one-sided p is at most ``alpha``; None where none is so rare.
+    """Return the smallest value of a null distribution with a one-sided p of at most ``alpha``; None if there is none.
 
-    A test on few units cannot reach a small p whatever is found.
+    A test on few units cannot reach a small p.
     """
     values, counts = np.unique(np.round(null, 9), return_counts=True)
     reached = np.cumsum(counts[::-1])[::-1] / len(null)
@@ -116,7 +115,7 @@ def critical(null: Array, alpha: float) -> float | None:
 
 
 def holm(ps: Sequence[float]) -> tuple[float, ...]:
-    """Adjust the p values of several tests so that all hold at once (Holm, 1979), in their order."""
+    """Adjust the p values of several tests for multiple testing (Holm, 1979), in their order."""
     order = sorted(range(len(ps)), key=lambda index: ps[index])
     adjusted = [0.0] * len(ps)
     least = 0.0
@@ -126,25 +125,25 @@ def holm(ps: Sequence[float]) -> tuple[float, ...]:
     return tuple(adjusted)
 
 
-# -- The Bayesian bootstrap: items keep their places and get random weights, so that nothing is ever left without any.
+# -- The Bayesian bootstrap: every item gets a random weight, so none is ever left out.
 #
-# Source: Rubin, 1981. Drawn so from what was seen, a mean has no more spread than was seen: of fifty equal grades none.
-# So each draw also has a made-up item at either end of the scale, weighing more at the bad end for the lower end of an
-# interval and more at the good end for the upper. Of k hits in n these are Beta(k + ¼, n − k + ¾) and
-# Beta(k + ¾, n − k + ¼), which :func:`skillgate.stats.intervals.rate_draws` draws rates from
+# Source: Rubin, 1981. A mean sampled this way has no more spread than the data: for fifty equal grades none. So each
+# sample also has an artificial item at either end of the scale, with more weight at the bad end for the lower end of an
+# interval and more at the good end for the upper. For k hits in n these give Beta(k + ¼, n − k + ¾) and
+# Beta(k + ¾, n − k + ¼), as in :func:`skillgate.stats.intervals.rate_draws`
 
-_MORE, _LESS = 0.75, 0.25  # of one item: how much the made-up ones weigh on average
+_MORE, _LESS = 0.75, 0.25  # mean weights of the artificial items, relative to one item
 
 
 class Pad(NamedTuple):
-    """What the made-up items weigh in each draw, at the good and at the bad end; arrays of shape (draws,)."""
+    """The weights of the artificial items at the good and the bad end; arrays of shape (draws,)."""
 
     good: Array
     bad: Array
 
 
 class Weights(NamedTuple):
-    """Random weights: of the items, shape (draws, items), and of the made-up ones, leaning down and leaning up."""
+    """Random weights: of the items, shape (draws, items), and of the artificial ones, biased down and up."""
 
     items: Array
     worst: Pad
@@ -152,13 +151,13 @@ class Weights(NamedTuple):
 
 
 def weights(items: int, rng: np.random.Generator, draws: int = RESAMPLES) -> Weights:
-    """Draw weights; each is 1 on average."""
+    """Sample weights with mean 1."""
     own = rng.standard_exponential((draws, items))
     return Weights(own, *pads(rng, draws))
 
 
 def pads(rng: np.random.Generator, draws: int = RESAMPLES) -> tuple[Pad, Pad]:
-    """Draw what the made-up items weigh: leaning down, and leaning up."""
+    """Sample the weights of the artificial items: biased down, and biased up."""
     more, less = rng.gamma(_MORE, size=draws), rng.gamma(_LESS, size=draws)
     return Pad(good=less, bad=more), Pad(good=more, bad=less)
 
@@ -166,7 +165,7 @@ def pads(rng: np.random.Generator, draws: int = RESAMPLES) -> tuple[Pad, Pad]:
 def mean_interval(
     values: Sequence[float], *, low: float = 0.0, high: float = 1.0, seed: int = 0, level: float = LEVEL
 ) -> Interval | None:
-    """Return the interval of the mean of values that are bounded, whatever their distribution.
+    """Return the interval of the mean of bounded values, for any distribution.
 
     Each value is between ``low`` and ``high``.
 
@@ -209,9 +208,9 @@ _CELLS = 2_000_000  # numbers that are drawn at once
 
 
 class Sample(NamedTuple):
-    """Some values: how many, their mean, and their standard deviation by n − 1; 0.0 where all are equal.
+    """A summary of values: number, mean, and standard deviation by n − 1 (0.0 if all are equal).
 
-    Without values the mean is None, and under two the deviation is.
+    The mean is None without values, the deviation for fewer than two.
     """
 
     n: int
@@ -220,7 +219,7 @@ class Sample(NamedTuple):
 
 
 def sample(values: Sequence[float]) -> Sample:
-    """Describe values; their sum is exact before it is divided."""
+    """Summarise values; the sum is exact."""
     n = len(values)
     if not n:
         return Sample(0, None, None)
@@ -228,16 +227,16 @@ def sample(values: Sequence[float]) -> Sample:
     if n < 2:
         return Sample(n, mean, None)
     table = np.asarray(values, dtype=np.float64)
-    # Equal values lie apart from their mean by its rounding alone.
+    # Equal values differ from their mean only by rounding.
     spread = 0.0 if table.min() == table.max() else float(table.std(ddof=1))
     return Sample(n, mean, spread)
 
 
 def difference(before: Sample, after: Sample) -> Interval | None:
-    """Return the interval of ``after`` less ``before``, in their unit, that covers at least 95 %.
+    """Return the interval of ``after`` minus ``before``, in their unit; it covers at least 95 %.
 
     Returns:
-        None where neither sample spreads: there is nothing to make an interval from.
+        None if neither sample has any spread.
 
     Raises:
         ValueError: a sample has fewer than two values.
@@ -258,13 +257,13 @@ def difference(before: Sample, after: Sample) -> Interval | None:
 
 
 def resampled(before: Sequence[float], after: Sequence[float], *, seed: int) -> Interval | None:
-    """Return the percentile interval of the same difference, each sample drawn from itself with replacement.
+    """Return the percentile interval of the same difference, each sample resampled with replacement.
 
-    It stands beside the other for comparison and decides nothing: of five values and five it excludes 0 in up to 15 of
-    100 cases in which nothing changed. Values count as equal where their second decimals are.
+    It is shown for comparison and decides nothing: for five values and five it excludes 0 in up to 15 of 100 cases
+    without any change. Values are compared to two decimals.
 
     Returns:
-        None where a sample has fewer than two values.
+        None if a sample has fewer than two values.
     """
     if len(before) < 2 or len(after) < 2:
         return None
@@ -275,7 +274,7 @@ def resampled(before: Sequence[float], after: Sequence[float], *, seed: int) -> 
 
 
 def _means(values: Sequence[float], rng: np.random.Generator) -> Array:
-    """Draw means: how often each distinct value comes is multinomial, so a million values cost what thousands do."""
+    """Sample means; counts of distinct values are multinomial, so a million values cost as much as thousands."""
     n = len(values)
     distinct, times = np.unique(np.round(np.asarray(values, dtype=np.float64), _ROUNDED), return_counts=True)
     at_once = max(1, _CELLS // len(distinct))

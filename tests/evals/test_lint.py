@@ -64,13 +64,13 @@ FIRES: list[tuple[str, dict[str, Any], str, list[tuple[str, int]]]] = [
     (
         "LEAKED_ANSWER",
         triggers(should=("clean and merge CSV files into one table", *SHOULD)),
-        "stands in the description",
+        "appears in the description",
         [("t.json", 3)],
     ),
     (
         "LEAKED_ANSWER",
         task("Ask before a column is renamed, since other people rely on the names", expected_output="x"),
-        "stands in SKILL.md",
+        "appears in SKILL.md",
         [("evals.json", 4)],
     ),
     (
@@ -82,18 +82,18 @@ FIRES: list[tuple[str, dict[str, Any], str, list[tuple[str, int]]]] = [
     (
         "LEAKED_ANSWER",
         task("Merge them; the first column is a date", expectations=["The first column is a date"]),
-        "what is asserted",
+        "contains this assertion",
         [("evals.json", 6)],
     ),
     ("WEAK_ASSERTION", task(), "no answer can fail", [("evals.json", 4)]),
-    ("WEAK_ASSERTION", task(expectations=["The output is good"]), "found wrong", [("evals.json", 6)]),
-    ("WEAK_ASSERTION", task(expectations=["Works correctly", "x y"]), "found wrong", [("evals.json", 6)]),
+    ("WEAK_ASSERTION", task(expectations=["The output is good"]), "can be checked", [("evals.json", 6)]),
+    ("WEAK_ASSERTION", task(expectations=["Works correctly", "x y"]), "can be checked", [("evals.json", 6)]),
     ("WEAK_ASSERTION", task(expectations=["The answer is at least 200 words long"]), "length", [("evals.json", 6)]),
     ("WEAK_ASSERTION", task(expectations=["Output is not empty"]), "length", [("evals.json", 6)]),
     ("WEAK_ASSERTION", task(expectations=[" "]), "empty", [("evals.json", 6)]),
-    ("WEAK_ASSERTION", case("---\ntype: regex\n---\n.*\n"), "whatever happens", [("c/graders/g.md", 1)]),
+    ("WEAK_ASSERTION", case("---\ntype: regex\n---\n.*\n"), "always passes", [("c/graders/g.md", 1)]),
     ("WEAK_ASSERTION", case("---\ntype: tool_used\ntool: Read\nmin: 0\n---\n"), "Read", [("c/graders/g.md", 1)]),
-    ("WEAK_ASSERTION", case("---\ntype: llm\n---\nIs it helpful?\n"), "found wrong", [("c/graders/g.md", 1)]),
+    ("WEAK_ASSERTION", case("---\ntype: llm\n---\nIs it helpful?\n"), "can be checked", [("c/graders/g.md", 1)]),
     (
         "SATURATED",
         runs(met=[(one, arm, 2) for one in (1, 2) for arm in BOTH]),
@@ -109,8 +109,8 @@ FIRES: list[tuple[str, dict[str, Any], str, list[tuple[str, int]]]] = [
         [("benchmark.json", 19)],
     ),
     ("SATURATED", runs(met=[(one, BOTH[0], 2) for one in (1, 2, 3)]), "would look the same", [("benchmark.json", 3)]),
-    ("UNREAD", {"t.json": "{"}, "not JSON", [("t.json", 1)]),
-    ("TOO_SMALL", triggers(), "to show 0.8 it takes 17", [("t.json", 3), ("t.json", 27)]),
+    ("UNREAD", {"t.json": "{"}, "invalid JSON", [("t.json", 1)]),
+    ("TOO_SMALL", triggers(), "17 are needed to show 0.8", [("t.json", 3), ("t.json", 27)]),
     ("TOO_SMALL", task(expectations=["x y"]), "1 task: ", [("evals.json", 4)]),
 ]
 SILENT: list[tuple[str, dict[str, Any]]] = [
@@ -181,15 +181,15 @@ def test_a_threshold_that_is_asked_for_makes_a_small_set_an_error(tmp_path: Path
     assert {one.severity for one in findings(skill) if one.id == "TOO_SMALL"} == {Severity.WARNING}
     asked = [one for one in findings(skill, threshold=0.9) if one.id == "TOO_SMALL"]
     assert {one.severity for one in asked} == {Severity.ERROR}
-    assert all("to show 0.9 it takes 36" in one.message for one in asked)
+    assert all("36 are needed to show 0.9" in one.message for one in asked)
     assert not [one for one in findings(skill, threshold=0.5) if one.id == "TOO_SMALL"]
 
 
 def test_few_prompts_of_a_label_are_said_not_to_be_used(tmp_path: Path) -> None:
     few = findings(write_evals(tmp_path / "few", triggers(should_not=SHOULD_NOT[:4])))
-    assert all("score generates prompts of its own" in one.message for one in few if one.id == "TOO_SMALL")
+    assert all("score generates its own prompts" in one.message for one in few if one.id == "TOO_SMALL")
     enough = findings(write_evals(tmp_path / "enough", triggers()))
-    assert not any("of its own" in one.message for one in enough)
+    assert not any("its own" in one.message for one in enough)
 
 
 def test_repeated_prompts_do_not_make_a_set_larger(tmp_path: Path) -> None:

@@ -185,39 +185,39 @@ def test_recorded_results_count_only_what_was_graded(tmp_path: Path, document: A
 
 
 MALFORMED: list[tuple[str, Any, int, str]] = [
-    ("t.json", '[{"query": "a",\n  "should_trigger": true},]', 2, "not JSON"),
+    ("t.json", '[{"query": "a",\n  "should_trigger": true},]', 2, "invalid JSON"),
     ("t.json", b"[\n\xff]", 2, "not UTF-8"),
-    ("t.json", "[" * 100_000, 1, "not JSON that can be read"),
-    ("t.json", '[{"query": "a", "should_trigger": ' + "1" * 5_000 + "}]", 1, "not JSON that can be read"),
+    ("t.json", "[" * 100_000, 1, "JSON cannot be read"),
+    ("t.json", '[{"query": "a", "should_trigger": ' + "1" * 5_000 + "}]", 1, "JSON cannot be read"),
     ("t.json", '[{"query": "a"},\n3]', 2, "found a number"),
-    ("t.json", '[\n{"query": "a", "should_trigger": "true"}]', 2, "must be true or false, and is 'true'"),
-    ("t.json", '[\n{"should_trigger": true}]', 2, "prompt must be text, and is missing"),
+    ("t.json", '[\n{"query": "a", "should_trigger": "true"}]', 2, "must be true or false, not 'true'"),
+    ("t.json", '[\n{"should_trigger": true}]', 2, "prompt is missing"),
     ("t.json", '[{"query": " ", "should_trigger": true}]', 1, "query is empty"),
     ("t.json", '[{"query": "\\ud800", "should_trigger": true}]', 1, "surrogate"),
     ("t.json", [{"query": "long " * 5_000, "should_trigger": True}], 3, "25,000 characters"),
     ("t.json", '[{"query": "a", "should_trigger": true, "style": ["x"]}]', 1, "style must be direct or indirect"),
-    ("t.json", '[{"query": "a", "should_trigger": true,\n"query": "b"}]', 2, "[0].query stands twice"),
-    ("triggers.yaml", "- prompt: a\n  should_trigger: [\n", 2, "not YAML"),
-    ("triggers.yaml", "- prompt: a\n  should_trigger: 1\n", 1, "is a number"),
-    ("triggers.yaml", "- prompt: a\n  should_triger: true\n", 1, "holds no prompts"),
-    ("triggers.yaml", "- &a [*a]\n", 1, "not YAML"),
-    ("triggers.yaml", "", 1, "not YAML"),
-    ("triggers.yaml", "just words", 1, "not YAML"),
-    ("triggers.yaml", "triggers: []\n", 1, "holds no prompt at all"),
-    ("triggers.yaml", "- prompt: a\n  should_trigger: true\n  stile: direct\n", 3, "'stile' means nothing"),
-    ("evals.json", {"evals": []}, 2, "no task at all"),
+    ("t.json", '[{"query": "a", "should_trigger": true,\n"query": "b"}]', 2, "duplicate key [0].query"),
+    ("triggers.yaml", "- prompt: a\n  should_trigger: [\n", 2, "invalid YAML"),
+    ("triggers.yaml", "- prompt: a\n  should_trigger: 1\n", 1, "not a number"),
+    ("triggers.yaml", "- prompt: a\n  should_triger: true\n", 1, "no prompts found"),
+    ("triggers.yaml", "- &a [*a]\n", 1, "invalid YAML"),
+    ("triggers.yaml", "", 1, "invalid YAML"),
+    ("triggers.yaml", "just words", 1, "invalid YAML"),
+    ("triggers.yaml", "triggers: []\n", 1, "has no prompts"),
+    ("triggers.yaml", "- prompt: a\n  should_trigger: true\n  stile: direct\n", 3, "unknown key 'stile'"),
+    ("evals.json", {"evals": []}, 2, "has no tasks"),
     ("evals.json", {"evals": [3]}, 3, "found a number"),
-    ("evals.json", {"evals": [{"prompt": ["x"]}]}, 4, "prompt must be text, and is a list"),
+    ("evals.json", {"evals": [{"prompt": ["x"]}]}, 4, "prompt must be a string, not a list"),
     ("evals.json", {"evals": [{"prompt": "x", "expectations": "y"}]}, 5, "expected a list of sentences"),
     ("evals.json", {"evals": [{"prompt": "x", "expectations": [{"q": 1}]}]}, 6, "found an object"),
-    ("evals.json", {"evals": [{"prompt": "x", "expected_output": 1}]}, 5, "must be text"),
+    ("evals.json", {"evals": [{"prompt": "x", "expected_output": 1}]}, 5, "must be a string"),
     ("evals.json", {"evals": [{"prompt": "x", "files": "y"}]}, 5, "must be a list"),
     ("c/prompt.md", "---\nruns: 1\n---\n \n", 4, "the prompt is empty"),
     ("c/case.yaml", "- a\n", 1, "expected a mapping"),
-    ("c/case.yaml", "execution:\n  prompt: 3\n", 2, "prompt must be text"),
+    ("c/case.yaml", "execution:\n  prompt: 3\n", 2, "prompt must be a string"),
     ("c/case.yaml", "execution:\n  prompt: a\ngraders: x\n", 3, "graders must be a list"),
-    ("other.json", {"a": 1}, 1, "nothing that an eval set holds"),
-    ("sub/notes.md", "# Notes\n", 1, "notes.md is nothing"),
+    ("other.json", {"a": 1}, 1, "no eval format matches: other.json"),
+    ("sub/notes.md", "# Notes\n", 1, "matches: notes.md"),
 ]
 
 
@@ -253,11 +253,11 @@ def test_what_a_task_works_on_is_no_eval_set(tmp_path: Path) -> None:
 def test_too_many_files_and_cases_are_said(tmp_path: Path) -> None:
     files: dict[str, Any] = {f"{number:04}.md": "" for number in range(MAX_FILES + 3)}
     found = read_set(write_evals(tmp_path / "files", files))
-    assert any("one file more" in one.message for one in found.unread)
+    assert any("more than 500 files" in one.message for one in found.unread)
     many = [{"query": f"prompt {number}", "should_trigger": True} for number in range(900)]
     found = read_set(write_evals(tmp_path / "cases", {"a.json": many, "b.json": many, "c.json": many}))
     assert len(found.triggers) == MAX_CASES
-    assert [one.message[:13] for one in found.unread] == ["one case more"]
+    assert [one.message[:21] for one in found.unread] == ["more than 2,000 cases"]
 
 
 def test_a_large_file_is_not_read(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def test_without_its_transcript_the_figures_are_unknown() -> None:
     assert told.invocation is not None
     assert (told.invocation.tokens_used, told.invocation.tool_call_count) == (None, None)
     assert told.invocation.ending is Ending.COMPLETE
-    assert "not beside its session" in told.warnings[0]
+    assert "missing or nested too deep" in told.warnings[0]
 
 
 def test_one_that_never_came_back_leaves_the_figures_unknown() -> None:
@@ -149,7 +149,7 @@ def test_the_transcript_of_a_sub_agent_by_itself_gives_nothing_but_a_word() -> N
     agent = sub().skill("plot-sheets", "toolu_inner").say()
     (told,) = agent.reads()
     assert (told.invocation, told.problem) == (None, None)
-    assert "with that of its session" in told.warnings[0]
+    assert "together with its session's transcript" in told.warnings[0]
 
 
 def test_lines_of_a_sub_agent_that_cannot_be_read_leave_the_figures_unknown() -> None:
@@ -157,7 +157,7 @@ def test_lines_of_a_sub_agent_that_cannot_be_read_leave_the_figures_unknown() ->
     (told,) = opened().agent_done(AGENT).say().reads(beside(agent))
     assert told.invocation is not None
     assert (told.invocation.tokens_used, told.invocation.error_count) == (None, 0)
-    assert "not JSON" in told.warnings[0]
+    assert "invalid JSON" in told.warnings[0]
 
 
 def test_the_agents_of_a_workflow_are_not_read_and_it_is_said() -> None:

@@ -94,11 +94,11 @@ def test_r26_an_invocation_is_unrecovered_by_its_ending_else_by_its_points(
 def test_what_too_few_cannot_say_is_none_with_a_reason() -> None:
     none, one, equal = of(seen(None, coverage=0.1)), of(seen(80.0)), of(seen(80.0), seen(80.0))
     assert (none.avg_score, none.median, none.interval) == (None, None, None)
-    assert (none.reasons or {})["avg_score"].startswith("of 1 recorded none is rated: too little of them was observed")
+    assert (none.reasons or {})["avg_score"].startswith("none of 1 recorded is rated: too little was observed")
     assert (one.avg_score, one.deviation, one.interval) == (80.0, None, None)
-    assert (one.reasons or {})["interval"] == "one total has no spread"
+    assert (one.reasons or {})["interval"] == "only one total"
     assert (equal.deviation, equal.interval) == (0.0, None)
-    assert "the same" in (equal.reasons or {})["interval"]
+    assert "are equal" in (equal.reasons or {})["interval"]
     for found in (none, one, equal):
         assert (found.error_rate, found.error_interval, found.unrecovered_rate) == (None, None, None)
         assert {"error_rate", "unrecovered_rate"} <= set(found.reasons or {})

@@ -114,7 +114,7 @@ def test_too_few_rated_fail_a_requirement_and_unrated_ones_do_not_count(n: int) 
 def test_a_figure_that_nobody_measured_leaves_a_requirement_unanswered_unless_another_fails() -> None:
     found = of("publish", many([80.0] * 12))
     assert told(found) == ("unmeasured", None)
-    assert found.failures == ("error rate was not measured: of no invocation the errors were counted",)
+    assert found.failures == ("error rate was not measured: no invocation has an error count",)
     failed = of("publish", many([60.0] * 12))
     assert told(failed) == ("failed", False)
     assert failed.failures[0] == "average score 60.00 is below 70"

@@ -171,12 +171,12 @@ def test_what_is_no_time_is_refused(said: object) -> None:
 
 @pytest.mark.parametrize("said", ["2026-07-21T12:00:01Z", "9999-12-31T23:59:59Z", 9_000_000_000, 253402300799_000])
 def test_a_time_more_than_a_day_ahead_is_refused(said: object) -> None:
-    assert problem({"timestamp": said}).startswith("timestamp: expected no more than a day after now, found ")
+    assert problem({"timestamp": said}).startswith("timestamp: expected at most a day after now, found ")
 
 
 def test_a_time_without_a_zone_is_taken_for_utc_and_told() -> None:
     (found,) = read("jsonl", record(timestamp="2026-05-04T10:00:00"))
-    assert found.warnings == ("times without a zone are taken for UTC",)
+    assert found.warnings == ("times without a time zone are read as UTC",)
 
 
 ACCURACIES = "accurate, mostly, partially, inaccurate"
@@ -196,9 +196,9 @@ REFUSED: tuple[tuple[dict[str, Any], str], ...] = (
     ({"tokens_used": {"input": -1}}, "tokens_used.input: expected a whole number from 0 to 2^53, found -1"),
     ({"tokens_used": {"note": "many"}}, 'tokens_used.note: expected a whole number from 0 to 2^53, found "many"'),
     ({"tokens_used": []}, "tokens_used: expected a whole number from 0 to 2^53, found a list"),
-    ({"tool_calls": ["a", 3]}, "tool_calls[1]: expected a tool's name, or an object with tool and count, found 3"),
+    ({"tool_calls": ["a", 3]}, "tool_calls[1]: expected a tool name, or an object with tool and count, found 3"),
     ({"tool_calls": [{"count": "2"}]}, 'tool_calls[0].count: expected a whole number from 0 to 2^53, found "2"'),
-    ({"follow_ups": [None]}, "follow_ups[0]: expected an object, or a text, found null"),
+    ({"follow_ups": [None]}, "follow_ups[0]: expected an object or a string, found null"),
     ({"follow_ups": [{}, {"resolved": 1}]}, "follow_ups[1].resolved: expected true or false, found 1"),
     ({"follow_up_count": 1, "follow_up_open": 2}, "follow_up_open: expected at most follow_up_count, 1, found 2"),
     ({"feedback": "good"}, 'feedback: expected an object, found "good"'),
@@ -214,11 +214,11 @@ REFUSED: tuple[tuple[dict[str, Any], str], ...] = (
         f"tool_calls: expected a whole number from 0 to 2^53, found {MOST + 1}",
     ),
     ({"outcome": "ok"}, f'outcome: expected one of {ENDINGS}, interrupted, found "ok"'),
-    ({"skill_name": ""}, 'skill_name: expected a name that is not empty, found ""'),
-    ({"skill_name": " "}, 'skill_name: expected a name that is not empty, found " "'),
+    ({"skill_name": ""}, 'skill_name: expected a non-empty name, found ""'),
+    ({"skill_name": " "}, 'skill_name: expected a non-empty name, found " "'),
     ({"skill_name": None}, "skill_name is missing"),
     ({"timestamp": None}, "timestamp is missing"),
-    ({"skill_name": 5}, "skill_name: expected a name that is not empty, found 5"),
+    ({"skill_name": 5}, "skill_name: expected a non-empty name, found 5"),
     ({"execution": {"duration_ms": "x"}}, 'execution.duration_ms: expected a number from 0 to 2^53, found "x"'),
     (
         {"duration_ms": -1, "recovered": "x"},
@@ -264,23 +264,23 @@ def test_messages_are_bounded_however_much_is_wrong() -> None:
 
 
 BROKEN = (
-    (b'{"skill_name": "a", "timest', "it looks cut off: it ends after 27 bytes inside its JSON"),
-    (b'{"a": tr', "it looks cut off: it ends after 8 bytes inside its JSON"),
-    (b'{"a": 1', "it looks cut off: it ends after 7 bytes inside its JSON"),
-    (b'{"a": 1}}', "it is not JSON at character 9: Extra data"),
-    (b"{'a': 1}", "it is not JSON at character 2: Expecting property name enclosed in double quotes"),
-    (b"hello", "it is not JSON at character 1: Expecting value"),
-    (b'{"duration_ms": NaN}', "it holds NaN, which JSON does not have"),
-    (b'{"duration_ms": -Infinity}', "it holds -Infinity, which JSON does not have"),
-    (b'{"a": ' + b"1" * 5000 + b"}", "it holds a number of thousands of digits"),
+    (b'{"skill_name": "a", "timest', "truncated JSON: ends after 27 bytes"),
+    (b'{"a": tr', "truncated JSON: ends after 8 bytes"),
+    (b'{"a": 1', "truncated JSON: ends after 7 bytes"),
+    (b'{"a": 1}}', "invalid JSON at character 9: Extra data"),
+    (b"{'a': 1}", "invalid JSON at character 2: Expecting property name enclosed in double quotes"),
+    (b"hello", "invalid JSON at character 1: Expecting value"),
+    (b'{"duration_ms": NaN}', "invalid JSON: contains NaN"),
+    (b'{"duration_ms": -Infinity}', "invalid JSON: contains -Infinity"),
+    (b'{"a": ' + b"1" * 5000 + b"}", "contains a number of thousands of digits"),
     (b'{"a": "\xff"}', "byte 8 is not UTF-8"),
     (b"\xff\xfe{\x00}\x00", "byte 1 is not UTF-8"),
-    (b"[" * 100_000, "its JSON is nested too deeply"),
+    (b"[" * 100_000, "JSON nested too deeply"),
     (b"[]", "expected an object, found a list"),
     (b'"skill"', 'expected an object, found "skill"'),
     (b"null", "expected an object, found null"),
     (b"3", "expected an object, found 3"),
-    (b"{" + b" " * LONGEST + b"}", "it has more than 4,000,000 bytes"),
+    (b"{" + b" " * LONGEST + b"}", "longer than 4,000,000 bytes"),
 )
 
 
@@ -297,7 +297,7 @@ def test_1e999_is_no_number() -> None:
 def test_a_line_in_pieces_is_rejected_once() -> None:
     pieces = iter([(1, b"{" + b" " * LONGEST), (1, b'"a": 1}'), (2, record())])
     found = list(reader("jsonl")(pieces, OPTIONS))
-    assert [(read.line, read.problem) for read in found] == [(1, "it has more than 4,000,000 bytes"), (2, None)]
+    assert [(read.line, read.problem) for read in found] == [(1, "longer than 4,000,000 bytes"), (2, None)]
 
 
 def test_a_mark_at_the_beginning_line_ends_and_empty_lines_do_not_matter() -> None:
@@ -323,9 +323,7 @@ def test_records_without_an_id_have_the_same_one_whenever_they_are_read() -> Non
     assert first.invocation_id == second.invocation_id != other.invocation_id
     assert first.invocation_id.startswith("auto-")
     (told,) = read("jsonl", json.dumps(said).encode())
-    assert told.warnings == (
-        "records without invocation_id get one made of their content: of exactly equal ones, one counts",
-    )
+    assert told.warnings == ("records without invocation_id get an id from their content, so equal records count once",)
 
 
 EXTRA: tuple[tuple[dict[str, Any], object, object], ...] = (
@@ -364,9 +362,9 @@ def test_unknown_keys_are_kept_without_texts_unless_these_are_asked_for(
 def test_each_unknown_key_is_told_in_words_that_hold_for_the_file() -> None:
     found = read("jsonl", record(words=7, prompt="secret", big=2**60))
     assert found[0].warnings == (
-        "unknown key words: kept, and used by no score",
-        "unknown key prompt: it holds text, which is not kept unless that is asked for",
-        "unknown key big: not all of it can be kept",
+        "unknown key words: stored, but not scored",
+        "unknown key prompt: text is not stored by default",
+        "unknown key big: only partly stored",
     )
 
 
@@ -377,7 +375,7 @@ def test_a_problem_repeats_no_words_of_anybody(key: str) -> None:
     told = problem({key: "call Alice about it", "tokens_used": {"call Alice": "about it"}})
     assert "Alice" not in told
     assert f"{key}: expected " in told
-    assert "found a text of 19 characters" in told
+    assert "found a string of 19 characters" in told
 
 
 def test_a_warning_repeats_no_key_that_is_no_name_of_a_field() -> None:
@@ -390,7 +388,7 @@ def test_a_record_of_unknown_keys_alone_has_a_bounded_number_of_warnings() -> No
     (found,) = read("jsonl", record(**{f"k{number}": "text" for number in range(50_000)}))
     assert found.invocation
     assert len(found.warnings) < 2_000
-    assert "the rest is left out" in found.warnings[-1]
+    assert "the rest is not stored" in found.warnings[-1]
 
 
 def test_a_warning_shows_nothing_that_a_terminal_obeys() -> None:

@@ -60,7 +60,7 @@ def test_a_trend_has_the_keys_of_the_rubric(stored: Path) -> None:
     every = run(stored, "log", "trend", "--at", AT, "--json")
     jsonschema.validate(every.json, report_schema())
     assert [one["skill"] for one in every.json["trends"]] == ["steady", "notes"]
-    assert "1 skill has fewer than five rated" in every.err
+    assert "1 skill with fewer than five rated" in every.err
     assert "improving" in run(stored, "log", "trend", "--at", AT).out
 
 
@@ -218,7 +218,7 @@ def test_purge_says_how_many_and_asks(stored: Path) -> None:
     assert dry.json["purged"] == 15  # six of one skill, nine of the other: 16 days back and more
     refused = run(stored, "log", "purge", "--skill", "notes")
     assert refused.code == 2
-    assert "delete 12 invocations of notes? nobody is here to ask; say --yes" in refused.err
+    assert "delete 12 invocations of notes? Cannot ask without a terminal; confirm with --yes" in refused.err
     done = run(stored, "log", "purge", "--skill", "notes", "--yes")
     assert (done.code, done.out) == (0, "12 invocations deleted\n")
     left = run(stored, "log", "stats", "--at", AT, "--json").json["skills"]
@@ -236,10 +236,10 @@ def test_add_takes_later_signals_of_the_same_invocation(tmp_path: Path) -> None:
     assert (later.json["completion"], later.json["satisfaction"], later.json["total"]) == (25, 18, 86)
     again = run(tmp_path, "log", "add", "--skill", "notes", "--id", "a", "--set", "outcome=partial")
     assert again.code == 2
-    assert "--update adds to it" in again.err
+    assert "use --update to add to it" in again.err
     missing = run(tmp_path, "log", "add", "--id", "b", "--update", "--set", "user_accepted=true")
     assert missing.code == 2
-    assert "there is no invocation b" in missing.err
+    assert "no invocation 'b" in missing.err
 
 
 def test_add_makes_time_and_id_and_takes_json(tmp_path: Path) -> None:

@@ -78,15 +78,15 @@ def test_the_standard_input_may_be_closed(tmp_path: Path, words: tuple[str, ...]
     done = subprocess.run(
         ["sh", "-c", '"$@" <&-', "sh", *LOG, *words], cwd=tmp_path, capture_output=True, encoding="utf-8", check=False
     )
-    assert (done.returncode, "the standard input is closed" in done.stderr) == (2, True)
+    assert (done.returncode, "standard input is closed" in done.stderr) == (2, True)
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/mem"), reason="no file here opens and cannot be read")  # noqa: PTH110
 def test_a_file_that_opens_and_cannot_be_read_stops_no_other(stored: Path) -> None:
     done = run(stored, "log", "import", "/proc/self/mem", "runs.jsonl")
     assert done.code == 2
-    assert "/proc/self/mem cannot be read: " in done.err
-    assert "3 known already" in done.out
+    assert "cannot read /proc/self/mem: " in done.err
+    assert "3 already stored" in done.out
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="names of files are Unicode here")
@@ -108,7 +108,7 @@ def test_a_gate_on_more_skills_than_can_be_told_is_not_answered_for_some(tmp_pat
     write(tmp_path / "runs.jsonl", [line(number, skill=f"s{number}", error_count=0) for number in range(10_001)])
     assert run(tmp_path, "log", "import", "runs.jsonl").code == 0
     done = run(tmp_path, "log", "gate", "publish", "--at", AT)
-    assert (done.code, done.out, "name up to 1,000 of them" in done.err) == (2, "", True)
+    assert (done.code, done.out, "name at most 1,000 of them" in done.err) == (2, "", True)
     assert run(tmp_path, "log", "gate", "publish", "s1", "--at", AT).code == 1
 
 

@@ -49,7 +49,7 @@ def test_another_layout_of_the_same_record_is_the_same(tmp_path: Path) -> None:
     write(tmp_path / "a.jsonl", [record])
     write(tmp_path / "b.jsonl", [json.dumps(dict(reversed(record.items())), separators=(",", ":"))])
     done = run(tmp_path, "log", "import", "a.jsonl", "b.jsonl")
-    assert (done.code, done.out) == (0, "2 files, 1 new, 1 known already; rubric 1.1, store .skillgate/store.db\n")
+    assert (done.code, done.out) == (0, "2 files, 1 new, 1 already stored; rubric 1.1, store .skillgate/store.db\n")
 
 
 def test_what_is_wrong_is_told_by_its_line_and_keeps_no_other_out(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_what_is_wrong_is_told_by_its_line_and_keeps_no_other_out(tmp_path: Path
     write(tmp_path / "runs.jsonl", records)
     done = run(tmp_path, "log", "import", "runs.jsonl")
     assert done.code == 2
-    assert done.out == "1 file, 3 new, 1 known already, 9 rejected; rubric 1.1, store .skillgate/store.db\n"
+    assert done.out == "1 file, 3 new, 1 already stored, 9 rejected; rubric 1.1, store .skillgate/store.db\n"
     told = [text for text in done.err.splitlines() if text.startswith("runs.jsonl:")]
     places = sorted(int(text.split(":")[1]) for text in told)
     assert places == [2, 5, 6, 7, 8, 9, 10, 11, 14]
@@ -83,9 +83,9 @@ def test_what_is_wrong_is_told_by_its_line_and_keeps_no_other_out(tmp_path: Path
     assert "after now" in by_line[5]
     assert "user_edit_ratio" in by_line[7]
     assert "skill_name" in by_line[10]
-    assert by_line[11].endswith("the id notes-0 is in the store, and says something else")
-    assert "--update puts the 1 with a known id" in done.err
-    assert "9 records were rejected; all else is in the store" in done.err
+    assert by_line[11].endswith("the id notes-0 is already in the store with other values")
+    assert "use --update to replace the stored records with the same id (1)" in done.err
+    assert "9 records rejected; everything else was stored" in done.err
 
 
 def test_equal_problems_in_a_row_are_told_once_with_both_ends(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_strict_takes_nothing_of_a_file_with_a_bad_line(tmp_path: Path) -> None:
     write(tmp_path / "good.jsonl", [line(2, **GOOD)])
     done = run(tmp_path, "log", "import", "--strict", "bad.jsonl", "good.jsonl")
     assert done.code == 2
-    assert "nothing of their files is in the store" in done.err
+    assert "nothing from their files was stored" in done.err
     assert rows(tmp_path, "SELECT invocation_id FROM skill_invocations") == [("notes-2",)]
 
 
@@ -154,7 +154,7 @@ def test_unknown_keys_are_told_once_a_file_and_texts_of_them_are_not_kept(tmp_pa
     ("words", "told"),
     [
         (["nowhere.jsonl"], "does not exist"),
-        (["."], "holds no .jsonl file"),
+        (["."], "contains no .jsonl file"),
     ],
 )
 def test_what_is_no_recording_is_told(tmp_path: Path, words: list[str], told: str) -> None:
@@ -167,7 +167,7 @@ def test_one_file_that_cannot_be_read_stops_no_other(tmp_path: Path) -> None:
     write(tmp_path / "runs.jsonl", [line(1, **GOOD)])
     done = run(tmp_path, "log", "import", "nowhere.jsonl", "runs.jsonl")
     assert done.code == 2
-    assert "one of the files could not be read; all else is in the store" in done.err
+    assert "1 file could not be read; everything else was stored" in done.err
     assert rows(tmp_path) == [(1,)]
 
 
@@ -190,7 +190,7 @@ def test_an_empty_file_is_told_where_it_was_named_and_passed_over_in_a_directory
     assert done.out.startswith("1 file, 1 new")
     named = run(tmp_path, "log", "import", "sessions/b.jsonl")
     assert named.code == 3
-    assert "b.jsonl: it is empty; expected JSON Lines" in named.err
+    assert "b.jsonl: empty file; expected JSON Lines" in named.err
 
 
 def test_the_standard_input_is_a_file_too(tmp_path: Path) -> None:
@@ -223,7 +223,7 @@ def test_warnings_of_more_kinds_than_anybody_reads_are_put_together(tmp_path: Pa
     done = run(tmp_path, "log", "import", "runs.jsonl")
     assert done.code == 0
     assert len(done.err.splitlines()) == MOST_WARNINGS + 1
-    assert "there are warnings of other kinds (200 times)" in done.err
+    assert "other warnings (200 times)" in done.err
 
 
 def test_of_a_session_that_went_on_the_later_reading_stays_whatever_the_order(tmp_path: Path) -> None:

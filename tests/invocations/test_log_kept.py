@@ -236,8 +236,8 @@ STREAM = [
         ("a.jsonl", json.dumps({"timestamp": 1, "type": "session_meta", "payload": {}}), "timestamp, type, payload"),
         ("a.json", json.dumps({"id": "x", "observations": []}, indent=2), "id, observations"),
         ("a.csv", "skill_name,timestamp\na,b\n", "text that is not JSON"),
-        ("a.png", "\x89PNG\r\n\x1a\n\0\0", "not text"),
-        ("a.jsonl", "", "is empty"),
+        ("a.png", "\x89PNG\r\n\x1a\n\0\0", "not a text file"),
+        ("a.jsonl", "", "empty file"),
         ("a.json", json.dumps({"resourceLogs": [{"scopeLogs": []}]}), "no span"),
     ],
 )
@@ -282,7 +282,7 @@ def test_other_files_among_those_of_a_directory_are_counted_in_one_line(tmp_path
     done = run(tmp_path, "log", "import", "projects")
     assert done.code == 0
     assert done.err.strip().splitlines() == [
-        "projects: 3 files hold no invocations in a known form, such as projects/a/issue0.jsonl"
+        "projects: 3 files without invocations in a known format, such as projects/a/issue0.jsonl"
     ]
     (tmp_path / "projects" / "a" / "one.jsonl").unlink()
     assert run(tmp_path, "log", "import", "projects").code == 3
@@ -296,7 +296,7 @@ def test_what_was_cached_as_text_takes_signals_without_asking_for_text_again(tmp
     assert (done.code, done.err) == (0, "")
     assert run(tmp_path, "log", "add", *words, "--skill", "write a letter").code == 0
     other = run(tmp_path, "log", "add", *words, "--skill", "other")
-    assert (other.code, "is one of write a letter" in other.err) == (2, True)
+    assert (other.code, "belongs to skill write a letter" in other.err) == (2, True)
     assert rows(tmp_path, "SELECT skill_name, invocation_id, user_accepted FROM invocations") == [
         ("write a letter", "run of Bob", 1)
     ]
@@ -319,13 +319,13 @@ def test_an_update_that_adds_nothing_is_refused_and_not_called_one(tmp_path: Pat
     write(tmp_path / "runs.jsonl", [line(1)])
     run(tmp_path, "log", "import", "runs.jsonl")
     done = run(tmp_path, "log", "add", "--id", "notes-1", "--update", "--set", word)
-    assert (done.code, done.out, "nothing would be added" in done.err) == (2, "", True)
+    assert (done.code, done.out, "nothing to add" in done.err) == (2, "", True)
 
 
 def test_a_path_in_a_field_is_repeated_in_no_message(tmp_path: Path) -> None:
     write(tmp_path / "runs.jsonl", [line(1), {**line(2), "error_count": "/home/alice/x"}])
     done = run(tmp_path, "log", "import", "runs.jsonl", "--json")
-    assert (done.code, "a text of 13 characters" in done.err) == (2, True)
+    assert (done.code, "a string of 13 characters" in done.err) == (2, True)
     assert "alice" not in done.err + done.out
 
 
@@ -369,7 +369,7 @@ def test_a_form_that_is_named_and_does_not_hold_is_no_session_without_a_skill(tm
     (tmp_path / "logs.json").write_text(json.dumps({"resourceLogs": []}), encoding="utf-8")
     for name in ("runs.jsonl", "logs.json"):
         done = run(tmp_path, "log", "import", name, "--format", "claude-code")
-        assert (done.code, "no line of a transcript" in done.err) == (3, True), done.err
+        assert (done.code, "no line is from a Claude Code transcript" in done.err) == (3, True), done.err
     session(tmp_path, Transcript().raw({"type": "summary", "leafUuid": "e", "summary": "x"}), "short.jsonl")
     assert run(tmp_path, "log", "import", "short.jsonl", "--format", "claude-code").code == 0
 
@@ -381,7 +381,7 @@ def test_a_directory_without_any_known_file_ends_with_3_beside_one_that_has_some
     write(tmp_path / "good" / "runs.jsonl", [line(1, **GOOD)])
     for word in ("import", "score"):
         done = run(tmp_path, "log", word, "good")
-        assert (done.code, "1 file holds no invocations in a known form" in done.err) == (0, True), done.err
+        assert (done.code, "1 file without invocations in a known format" in done.err) == (0, True), done.err
         done = run(tmp_path, "log", word, "good", "bad")
         assert (done.code, "bad/other.jsonl" in done.err) == (3, True), done.err
         assert "good/other.jsonl: it is" not in done.err

@@ -23,8 +23,8 @@ from tests.properties.documents import CI
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-UNWHOLE = "tokens, tool calls and errors are left open where not all spans of a trace could be held or read"
-LOADED = "a span of the Skill tool with none below it tells that a skill was loaded"
+UNWHOLE = "not all spans of a trace could be read or held; its tokens, tool calls and errors are unknown"
+LOADED = "a span of the Skill tool without child spans only shows that the skill was loaded"
 FAILED = {"status": {"code": 2}}
 
 
@@ -150,7 +150,7 @@ def test_a_skill_is_named_by_our_attribute_by_the_standard_or_by_the_tools_argum
 
 def test_other_spans_are_no_invocations() -> None:
     assert read("otlp", traces(tool(1, 0), chat(2, 1, 5, 7), span(3, None, {"gen_ai.skill.name": "a"}))) == [
-        Read(1, None, unused=f"it holds 3 spans, none of which is a use of a skill: {_COUNTS}")
+        Read(1, None, unused=f"none of 3 spans is a use of a skill; {_COUNTS}")
     ]
 
 
@@ -193,7 +193,7 @@ def test_unknown_attributes_of_ours_are_kept_and_told_and_those_of_others_are_no
     (found,) = read("otlp", traces(span(1, None, SKILL, {"skillgate.stars": 3, "gen_ai.other": 4, "app.user": "x"})))
     assert found.invocation
     assert found.invocation.extra == {"stars": 3}
-    assert found.warnings == ("unknown key stars: kept, and used by no score",)
+    assert found.warnings == ("unknown key stars: stored, but not scored",)
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_a_span_lasts_between_its_times_where_it_has_them(times: Any, duration: 
     (found,) = read("otlp", traces(span(1, None, SKILL, **times)))
     assert found.invocation
     assert found.invocation.duration_ms == duration
-    assert ("a span ends before it begins: its duration is left open" in found.warnings) is warned
+    assert ("a span ends before it begins; its duration is unknown" in found.warnings) is warned
 
 
 @pytest.mark.parametrize("began", ["", "0", None, "-5", "9" * 400, 1.5, True, {}])
@@ -229,7 +229,7 @@ def test_a_span_without_a_beginning_is_rejected(began: object) -> None:
 )
 def test_a_span_that_belongs_nowhere_is_told_and_leaves_figures_open(wrong: dict[str, Any]) -> None:
     lost, kept = read("otlp", traces(span(1, None, SKILL), span(2, 1) | wrong, chat(3, 1, 5, 7)))
-    assert (lost.problem or "").startswith(f"a span cannot be read: {next(iter(wrong))}: expected ")
+    assert (lost.problem or "").startswith(f"invalid span: {next(iter(wrong))}: expected ")
     assert printable(lost.problem or "") == lost.problem
     assert kept.invocation
     assert figures(kept.invocation) == (None,) * 5
@@ -275,7 +275,7 @@ def test_empty_lines_take_no_memory() -> None:
     (found,) = reader("otlp")(lines(), OPTIONS)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert (found.line, found.problem) == (50_000_000, "a span cannot be read: expected a span, found 1")
+    assert (found.line, found.problem) == (50_000_000, "invalid span: expected a span, found 1")
     assert peak < 5_000_000
 
 
@@ -288,28 +288,28 @@ def test_deeply_nested_skills_are_added_up_in_linear_time() -> None:
 @pytest.mark.parametrize(
     ("data", "expected"),
     [
-        (traces(span(1, None, SKILL))[:-4], [(1, "it looks cut off: its JSON has no end"), (1, None)]),
+        (traces(span(1, None, SKILL))[:-4], [(1, "truncated JSON"), (1, None)]),
         (
             traces(tool(2, 1))[:200] + b"\n" + traces(span(1, None, SKILL)),
-            [(1, "it looks cut off: its JSON has no end"), (2, None)],
+            [(1, "truncated JSON"), (2, None)],
         ),
         (
             traces(span(1, None, SKILL)) + b"\nrubbish\n" + traces(span(2, None, SKILL)),
-            [(2, "something stands behind the end of the document"), (3, None), (1, None)],
+            [(2, "content after the end of the document"), (3, None), (1, None)],
         ),
-        (b"rubbish\n" + traces(span(1, None, SKILL)), [(1, "it does not begin with an object"), (2, None)]),
-        (b'{"resourceSpans": [}', [(1, "a } stands where there is nothing for it to close")]),
+        (b"rubbish\n" + traces(span(1, None, SKILL)), [(1, "does not begin with an object"), (2, None)]),
+        (b'{"resourceSpans": [}', [(1, "unexpected }")]),
         (
             b'{"resourceSpans": [{"scopeSpans": [{"spans": [{"a": tru}]}]}]}',
-            [(1, "a span cannot be read: it is not JSON at character 7: Expecting value")],
+            [(1, "invalid span: invalid JSON at character 7: Expecting value")],
         ),
         (
             b'{"resourceSpans": [{"scopeSpans": [{"spans": [3, null, {"a": 1}, "x"]}]}]}',
             [
-                (1, "a span cannot be read: expected a span, found 3"),
-                (1, "a span cannot be read: expected a span, found null"),
-                (1, "a span cannot be read: traceId: expected 32 hexadecimal digits, found null"),
-                (1, 'a span cannot be read: expected a span, found "x"'),
+                (1, "invalid span: expected a span, found 3"),
+                (1, "invalid span: expected a span, found null"),
+                (1, "invalid span: traceId: expected 32 hexadecimal digits, found null"),
+                (1, 'invalid span: expected a span, found "x"'),
             ],
         ),
         (b'{"resourceSpans": 3}', [(1, None)]),
@@ -343,7 +343,7 @@ def test_a_line_longer_than_others_may_be_comes_in_pieces() -> None:
 def test_a_span_that_is_too_long_is_passed_over() -> None:
     long = span(2, 1, {"x": "y" * LONGEST})
     lost, kept = read("otlp", traces(span(1, None, SKILL), long, chat(3, 1, 5, 7)))
-    assert lost.problem == "a span cannot be read: it has more than 4,000,000 bytes"
+    assert lost.problem == "invalid span: longer than 4,000,000 bytes"
     assert kept.warnings == (UNWHOLE,)
 
 

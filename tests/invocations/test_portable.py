@@ -44,7 +44,7 @@ def test_a_file_gives_its_entries_by_number() -> None:
     )
     assert (first.invocation.requested_items, first.invocation.error_count) == (3, 0)
     assert (second.invocation.skill_name, second.invocation.skill_category) == ("other", "analysis")
-    assert first.warnings == ("unknown key input.prompt: it holds text, which is not kept unless that is asked for",)
+    assert first.warnings == ("unknown key input.prompt: text is not stored by default",)
 
 
 @pytest.mark.parametrize(
@@ -97,35 +97,35 @@ def test_a_broken_entry_is_rejected_alone() -> None:
     data = f'{{"skill_name": "a", "entries": [{", ".join(entries)}]}}'.encode()
     assert told(data) == [
         (1, None),
-        (2, "it is not JSON at character 2: Expecting property name enclosed in double quotes"),
-        (3, "it holds NaN, which JSON does not have"),
+        (2, "invalid JSON at character 2: Expecting property name enclosed in double quotes"),
+        (3, "invalid JSON: contains NaN"),
         (4, "expected an object, found a list"),
         (5, "expected an object, found 7"),
         (6, "expected an object, found null"),
         (7, 'expected an object, found "x"'),
-        (8, "it holds a number of thousands of digits"),
+        (8, "contains a number of thousands of digits"),
         (9, None),
     ]
 
 
-REST = "the document cannot be read from here on: "
+REST = "unreadable from here: "
 
 
 @pytest.mark.parametrize(
     ("data", "expected"),
     [
-        (document(LEAST, {"a": 1})[:-4], [(1, None), (2, REST + "it looks cut off: its JSON has no end")]),
-        (document(LEAST)[:-1], [(1, None), (2, REST + "it looks cut off: its JSON has no end")]),
-        (document(LEAST) + b"]", [(1, None), (2, REST + "something stands behind the end of the document")]),
-        (document(LEAST) * 2, [(1, None), (2, REST + "something stands behind the end of the document")]),
-        (document(LEAST)[:-1] + b"]", [(1, None), (2, REST + "a ] stands where there is nothing for it to close")]),
-        (b"[]", [(1, REST + "it does not begin with an object")]),
-        (b"", [(1, REST + "it does not begin with an object")]),
-        (b"{}", [(1, "the document has no list of entries")]),
-        (b'{"entries": {"a": 1}}', [(1, "the document has no list of entries")]),
+        (document(LEAST, {"a": 1})[:-4], [(1, None), (2, REST + "truncated JSON")]),
+        (document(LEAST)[:-1], [(1, None), (2, REST + "truncated JSON")]),
+        (document(LEAST) + b"]", [(1, None), (2, REST + "content after the end of the document")]),
+        (document(LEAST) * 2, [(1, None), (2, REST + "content after the end of the document")]),
+        (document(LEAST)[:-1] + b"]", [(1, None), (2, REST + "unexpected ]")]),
+        (b"[]", [(1, REST + "does not begin with an object")]),
+        (b"", [(1, REST + "does not begin with an object")]),
+        (b"{}", [(1, "no list of entries")]),
+        (b'{"entries": {"a": 1}}', [(1, "no list of entries")]),
         (b'{"entries": []}', []),
         (b'{"a": {"entries": [1]}, "entries": []}', []),
-        (b'{"skill_name": tru, "entries": []}', [(1, REST + "it is not JSON at character 1: Expecting value")]),
+        (b'{"skill_name": tru, "entries": []}', [(1, REST + "invalid JSON at character 1: Expecting value")]),
     ],
 )
 def test_what_is_no_such_document_is_told(data: bytes, expected: object) -> None:
@@ -141,8 +141,8 @@ def test_entries_before_the_end_of_a_broken_document_wait_for_no_name() -> None:
     ("entry", "expected"),
     [
         (b'{"skill": "a", "timestamp": 1777888800, "x": "' + b"y" * (LONGEST - 100) + b'"}', None),
-        (b'{"x": "' + b"y" * LONGEST + b'"}', "it has more than 4,000,000 bytes"),
-        (b'{"x": [' + b'"y", ' * LONGEST + b"1]}", "it has more than 4,000,000 bytes"),
+        (b'{"x": "' + b"y" * LONGEST + b'"}', "longer than 4,000,000 bytes"),
+        (b'{"x": [' + b'"y", ' * LONGEST + b"1]}", "longer than 4,000,000 bytes"),
     ],
     ids=["long", "one text", "many texts"],
 )
@@ -157,7 +157,7 @@ def test_a_text_without_end_is_not_held() -> None:
     found = list(reader("portable")(pieces, OPTIONS))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert [read.problem for read in found] == [REST + "a text in it has more than 4,000,000 bytes"]
+    assert [read.problem for read in found] == [REST + "contains a string longer than 4,000,000 bytes"]
     assert peak < 60_000_000
 
 

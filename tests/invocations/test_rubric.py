@@ -27,9 +27,9 @@ def test_a_score_names_its_version(version: str) -> None:
 
 @pytest.mark.parametrize("version", ["2.0", "", "v1_1", "1.1 ", "_parts"])
 def test_an_unknown_version_is_refused_and_the_known_ones_are_named(version: str) -> None:
-    with pytest.raises(UsageError, match=r"unknown rubric version .*; known are 1\.0, 1\.1"):
+    with pytest.raises(UsageError, match=r"unknown rubric version .*; known versions: 1\.0, 1\.1"):
         scorer(version)
-    with pytest.raises(UsageError, match=r"known are 1\.0, 1\.1"):
+    with pytest.raises(UsageError, match=r"known versions: 1\.0, 1\.1"):
         explainer(version)
 
 

@@ -79,7 +79,7 @@ def _still_open(it: Invocation) -> Invocation | None:
 _WORSE: dict[str, Callable[[Invocation], Invocation | None]] = {
     "a worse ending": _next_ending,
     "another error": _one_more("error_count"),
-    "it crashed": lambda it: it._replace(crashed=True),
+    "crashed": lambda it: it._replace(crashed=True),
     "partial": _flagged("partial_completion"),
     "a workaround": _flagged("workaround_used"),
     "more tokens": _doubled("tokens_used"),

@@ -101,9 +101,9 @@ def test_what_is_not_rated_or_scored_and_unknown_categories_are_told() -> None:
     unrated, bare, unknown, without, ahead = of(some).notices
     assert unrated.startswith("2 of 10 invocations are not rated")
     assert bare.startswith("4 of 10 invocations have no points by rubric 1.1")
-    assert unknown.startswith("3 invocations are of categories that the rubric does not know (poetry\\x1b[31m)")
-    assert without.startswith("4 invocations name no category")
-    assert ahead.startswith("1 skills have invocations later")
+    assert unknown.startswith("3 invocations with unknown categories (poetry\\x1b[31m)")
+    assert without.startswith("4 invocations without a category")
+    assert ahead.startswith("1 skill with invocations after")
     assert of(many([80.0] * 3)).notices == ()
 
 
@@ -111,16 +111,16 @@ def test_the_published_rubric_has_no_total_for_other_categories_and_none_is_said
     some = many([None] * 4, category="analysis", coverage=0.8) + many([None] * 2, category="poetry", coverage=0.8)
     found = report(some, now=NOW, days=30, rubric="1.0", tool=Tool(version="1"), store="store.db")
     unrated, unknown = found.notices
-    assert "baselines of code_generation alone" in unrated
-    assert unknown.endswith("no efficiency for them, and no total")
+    assert "a baseline for code_generation only" in unrated
+    assert unknown.endswith("neither efficiency nor total")
     assert "observed" not in unrated + unknown
 
 
 def test_all_invocations_of_unknown_categories_are_counted_however_many_these_are() -> None:
     some = [seen(80.0, category=f"c{number}") for number in range(40)]
     unknown, without = of([*some, *many([80.0] * 3, skill="one", category=None)]).notices
-    assert unknown.startswith("40 invocations are of categories that the rubric does not know (c0, c1, c2, c3, c4, o")
-    assert without.startswith("3 invocations name no category")
+    assert unknown.startswith("40 invocations with unknown categories (c0, c1, c2, c3, c4, o")
+    assert without.startswith("3 invocations without a category")
 
 
 def crowd(skills: int) -> Iterator[Observation]:
@@ -145,4 +145,4 @@ def test_days_beyond_a_year_are_left_out_of_the_courses_and_not_of_the_figures()
     assert (len(found.daily), len((found.by_skill or {})["a"])) == (MOST_DAYS, MOST_DAYS)
     assert (found.rated, found.skills[0].invocation_count) == (480, 480)
     assert found.daily[-1].day == (NOW - timedelta(days=21)).date().isoformat()
-    assert any(notice.startswith("of 480 days on which anything was rated the last 366") for notice in found.notices)
+    assert any(notice.startswith("the last 366 of 480 days with rated invocations") for notice in found.notices)

@@ -68,7 +68,10 @@ def test_a_document_comes_back_as_it_was_written() -> None:
         ({"items": [{"skill": "a", "dimension": "output_quality", "human": 11, "judge": 4}]}, r"items\[0\]\.human"),
         ({"items": [{"skill": "a", "dimension": "beauty", "human": 1, "judge": 4}]}, r"items\[0\]\.dimension"),
         ({"items": [{"skill": "a", "dimension": "robustness", "human": 1}]}, r"items\[0\]\.judge"),
-        ({"items": [{"skill": "a", "dimension": "robustness", "human": 1, "judge": 4}] * 2}, "a has robustness twice"),
+        (
+            {"items": [{"skill": "a", "dimension": "robustness", "human": 1, "judge": 4}] * 2},
+            "duplicate robustness for a",
+        ),
     ],
 )
 def test_a_wrong_document_is_refused_with_its_place(change: dict[str, Any], message: str) -> None:
@@ -81,7 +84,7 @@ def test_a_wrong_document_is_refused_with_its_place(change: dict[str, Any], mess
 
 @pytest.mark.parametrize("text", ["", "{", "[" * 100_000, "\x00"])
 def test_what_is_no_json_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match=r"cal\.json: not a calibration"):
+    with pytest.raises(UsageError, match=r"cal\.json: invalid calibration"):
         read(text, "cal.json")
 
 
@@ -122,7 +125,7 @@ def test_labels_are_a_list_bare_or_under_their_key(text: str) -> None:
         ("- &a [*a]\n", "labels.yaml:1:"),
         ("", "labels"),
         ("labels: []\n", "no labels"),
-        (LABELS + LABELS, "output_quality twice"),
+        (LABELS + LABELS, "duplicate output_quality"),
         ("[" * 3000, "nested deeper"),
     ],
 )
@@ -138,17 +141,17 @@ def test_a_calibration_is_made_of_labels_and_judged_skills() -> None:
     document, left_out = build(labels, layers, date="2026-11-21")
     assert document.items == (Pair("skills/a", OUTPUT, 6, 8.5), Pair("skills/b", OUTPUT, 5, 4.0))
     assert (document.model, document.prompt_version, document.judges, document.live) == ("m-1", "p1", 1, True)
-    assert left_out == ("a: robustness was not judged: refused", "a: scope_calibration was not judged: not asked about")
+    assert left_out == ("a: robustness was not judged: refused", "a: scope_calibration was not judged: not asked")
 
 
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
         ((Label("skill/a", OUTPUT, 6),), "did you mean 'skills/a'"),
-        ((Label("c", OUTPUT, 6),), "2 skills are called c"),
-        ((Label("skills/a", SCOPE, 6),), "no label is of a score"),
-        ((Label("skills/a", OUTPUT, 6), Label("a", OUTPUT, 6)), "skills/a has output_quality twice"),
-        ((Label("skills/a", OUTPUT, 6), Label("x/c", OUTPUT, 6)), "not all judged alike"),
+        ((Label("c", OUTPUT, 6),), "2 skills are named c"),
+        ((Label("skills/a", SCOPE, 6),), "no label has a judged score"),
+        ((Label("skills/a", OUTPUT, 6), Label("a", OUTPUT, 6)), "duplicate output_quality for skills/a"),
+        ((Label("skills/a", OUTPUT, 6), Label("x/c", OUTPUT, 6)), "judged with different models"),
     ],
 )
 def test_labels_that_fit_no_judgement_are_refused(labels: tuple[Label, ...], message: str) -> None:
@@ -182,7 +185,7 @@ def test_a_stale_calibration_is_refused_and_says_how_to_renew(changes: dict[str,
 def test_more_judges_than_were_calibrated_are_taken_and_fewer_are_not() -> None:
     document = a_document(marks(30, 1), judges=3)
     assert calibrate(document, a_layer({OUTPUT: 0.8}, models=("m-1",) * 5, judges=5)).assessments[OUTPUT].corrected
-    with pytest.raises(UsageError, match="judges were 3, are 1"):
+    with pytest.raises(UsageError, match="number of judges was 3, is 1"):
         calibrate(document, a_layer({OUTPUT: 0.8}))
 
 

@@ -122,7 +122,7 @@ def test_a_passage_that_raises_ratings_raises_no_score() -> None:
     assert (problem.rule, problem.span.line, problem.file) == ("judge_swayed", 5, None)
     assert "SKILL.md:5" in problem.message
     assert "output_quality by +0.20" in problem.message
-    assert problem.message.endswith("the lower counts")
+    assert problem.message.endswith("the lower ones count")
     assert "scope" not in problem.message
     assert found.failure is None
 

@@ -62,7 +62,7 @@ def test_one_judge_has_nobody_to_agree_with() -> None:
     found = agreement(a_run(12, 1), 1)
     assert (found.kappa, found.kappa_trigger, found.icc, found.agreement) == (None, None, None, None)
     assert found.kappa_reason == found.kappa_trigger_reason == found.icc_reason
-    assert "one judge" in (found.kappa_reason or "")
+    assert "two judges" in (found.kappa_reason or "")
 
 
 def test_few_ratings_give_shares_and_no_kappa() -> None:

@@ -58,7 +58,7 @@ def test_precision_has_the_interval_of_the_predictions_that_load_the_skill() -> 
     found = _triggering(skill(), _loading(lambda prompt: "please sort" in prompt))
     assert (found.precision.n, found.precision.ci_low, found.precision.ci_high) == (2, *clopper_pearson(1, 2))
     nothing = _triggering(skill(), _loading(lambda prompt: False)).precision
-    assert (nothing.value, nothing.n, nothing.reason) == (None, 0, "the skill is never predicted to be loaded")
+    assert (nothing.value, nothing.n, nothing.reason) == (None, 0, "no prediction loads the skill")
 
 
 def test_a_model_that_loads_another_skill_did_not_load_this_one() -> None:

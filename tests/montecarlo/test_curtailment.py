@@ -92,10 +92,10 @@ def test_nothing_is_decided_before_something_is_measured() -> None:
 
 def test_all_gates_that_are_asked_must_be_decided() -> None:
     rows = [_row("completed", activated=True)] * 8
-    assert decided(rows, fitting_left=2, left=2, stop=Stop(0.8)) == "min-activation 0.8 passes whatever the rest gives"
+    assert decided(rows, fitting_left=2, left=2, stop=Stop(0.8)) == "min-activation 0.8 passes regardless of the rest"
     assert decided(rows, fitting_left=2, left=2, stop=Stop(0.8, 0.1)) is None
     assert decided(rows, fitting_left=2, left=2, stop=Stop(0.8, 0.2)) == (
-        "min-activation 0.8 passes and max-failure-rate 0.2 passes whatever the rest gives"
+        "min-activation 0.8 passes and max-failure-rate 0.2 passes regardless of the rest"
     )
 
 

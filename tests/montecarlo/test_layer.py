@@ -88,7 +88,7 @@ def test_each_prompt_has_a_session_and_what_needs_one_a_grade() -> None:
     )
     assert (first.turns, first.loaded, first.ungraded) == (2, ("merge-sheets",), None)
     assert (last.activated, last.quality, last.loaded) == (False, None, ())
-    assert last.ungraded == "a near miss in which the skill was not loaded is not graded"
+    assert last.ungraded == "near misses that did not load the skill are not graded"
     assert layer.measures["activation_rate"].value == 1.0
     assert layer.measures["false_activation_rate"].value == 0.0
     assert layer.scores[Dimension.OUTPUT_QUALITY].value == pytest.approx(0.8)
@@ -202,7 +202,7 @@ def test_grades_that_the_text_may_have_kept_away_are_no_better_than_bad_ones(los
     assert (found.silenced is not None, found.failure is not None) == (silences, silences)
     assert sum(run.quality is None for run in layer.runs[:20]) == lost
     if silences:
-        assert f"{lost} of 20 answers have no grade that counts: grade: the model refused" in (found.silenced or "")
+        assert f"{lost} of 20 answers have no valid grade: grade: the model refused" in (found.silenced or "")
         assert (dict(layer.scores), layer.mc_score, layer.measures["quality"].value) == ({}, None, None)
         assert layer.measures["activation_rate"].value == 1.0
 
@@ -214,7 +214,7 @@ def test_grades_that_were_obeyed_count_nowhere_and_are_a_finding() -> None:
     assert found.silenced is not None
     (problem,) = found.problems
     assert problem.rule == "judge_swayed"
-    assert problem.message.startswith("20 grades of simulated sessions")
+    assert problem.message.startswith("ignored 20 grades of simulated sessions")
 
 
 @pytest.mark.parametrize(("lost", "fails"), [(4, False), (5, True)])
@@ -252,7 +252,7 @@ def test_a_model_that_answers_for_another_is_named() -> None:
 def test_a_run_ends_once_its_gates_are_decided() -> None:
     model = Model(lambda request: (text("Without."),))
     layer = _simulated(model, 40, 10, stop=Stop(min_activation=0.9)).layer
-    assert layer.stopped_early == "after 8 of 50 sessions: min-activation 0.9 fails whatever the rest gives"
+    assert layer.stopped_early == "after 8 of 50 sessions: min-activation 0.9 fails regardless of the rest"
     assert [run.outcome for run in layer.runs] == [COMPLETED] * 8 + [NOT_RUN] * 42
     assert len(model.of("simulation")) == WAVE
     assert (layer.simulations, layer.near_misses, layer.completed) == (40, 10, 8)

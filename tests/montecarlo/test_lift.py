@@ -214,7 +214,7 @@ def test_what_nobody_can_tell_counts_neither_way() -> None:
     found = lifted(a_model(expectation_grade=meets(lambda answer, text: "cannot tell")), *own())
     assert found.lift.lift.value is None
     assert found.failure is not None
-    assert "5 of 5 tasks were not measured: of no expectation could be told" in found.failure
+    assert "5 of 5 tasks were not measured: no expectation could be checked" in found.failure
 
 
 def test_many_expectations_are_asked_about_in_parts_and_keep_their_order() -> None:
@@ -356,7 +356,7 @@ def test_seconds_that_are_not_known_are_none(cached: bool) -> None:
 def test_under_five_tasks_there_are_means_and_no_lift() -> None:
     found = lifted(a_model(), *own(4))
     assert (found.lift.lift.value, found.lift.with_skill.value, found.lift.without_skill.value) == (None, 1.0, 0.5)
-    assert found.lift.reason == found.failure == "only 4 tasks have two scores: under 5 nothing is said of a mean"
+    assert found.lift.reason == found.failure == "only 4 tasks with scores in both arms; a mean needs at least 5"
 
 
 def test_without_tasks_of_its_own_ten_are_written_from_the_skill() -> None:
@@ -402,7 +402,7 @@ def test_a_skill_that_cannot_be_read_asks_nothing() -> None:
     model = a_model()
     found = drive(lift(subject(library=Empty({})), plan()), model)
     assert not model.asked
-    assert found.failure == "the skill has no text that could be loaded: the file is gone"
+    assert found.failure == "the skill has no text to load: the file is gone"
 
 
 def test_graders_without_an_equivalent_are_told_and_rubrics_are_expectations() -> None:
@@ -467,7 +467,7 @@ def test_the_same_prompt_twice_is_asked_twice_and_counts_as_one_draw() -> None:
     cases = (*own(4), a_task(0, "It joins.", "It warns."))
     found = lifted(model, *cases)
     assert sorted(request.sample for request in model.of("task")) == [0] * 8 + [1] * 2
-    assert found.failure == "only 4 tasks have two scores: under 5 nothing is said of a mean"
+    assert found.failure == "only 4 tasks with scores in both arms; a mean needs at least 5"
 
 
 def test_an_estimate_counts_every_request_of_a_run() -> None:

@@ -110,7 +110,7 @@ def test_opponents_that_have_no_match_make_a_rating_provisional_and_are_counted(
     layer = ranked(entrant(strength=99), unknown).layer
     assert layer.provisional
     assert layer.hindrance is not None
-    assert layer.hindrance.startswith("16 of 16 opponents have no match of their own")
+    assert layer.hindrance.startswith("16 of 16 opponents have no matches")
     both = (*(one._replace(matches=0) for one in corpus.members[:3]), *corpus.members[3:6])
     assert "3 of 6 opponents have no match" in (ranked(entrant(), Shelf(both, corpus.texts)).layer.hindrance or "")
 
@@ -156,12 +156,12 @@ def test_few_opponents_hold_the_best_badge_back_and_that_is_said() -> None:
     ("corpus", "reason"),
     [
         (Shelf(), "the corpus is empty"),
-        (shelf({"merge-sheets": 3}), "the corpus holds no other skill than this one"),
+        (shelf({"merge-sheets": 3}), "the corpus contains no other skill"),
         (
             Shelf((member("refused", rateable=False),)),
-            "no other skill of the corpus is rateable: skillgate corpus verify says which are not",
+            "no other skill of the corpus is rateable; skillgate corpus verify lists those that are not",
         ),
-        (Shelf((member("gone"),)), "no skill of the corpus can be shown: their texts are gone, changed or too long"),
+        (Shelf((member("gone"),)), "no skill of the corpus can be shown: their texts are missing, changed or too long"),
     ],
     ids=["empty", "only itself", "not rateable", "text gone"],
 )
@@ -207,7 +207,7 @@ def test_a_skill_that_is_too_long_itself_is_said_to_be_judged_in_part() -> None:
     assert found.layer.elo is not None
     assert found.layer.provisional
     assert found.no_badge is not None
-    assert found.no_badge.startswith("its rating is of a part of the skill: ")
+    assert found.no_badge.startswith("only part of the skill is rated: ")
     assert ranked(entrant(), shelf({"short": 2})).no_badge is None
 
 
@@ -261,7 +261,7 @@ def test_a_text_cannot_lose_the_verdicts_it_would_not_like() -> None:
     assert found.layer.elo is None
     assert found.failure is not None
     assert found.failure == found.layer.silenced == found.layer.reason
-    assert found.failure.startswith("2 of 16 matches have no result: the model refused to answer; a text can")
+    assert found.failure.startswith("2 of 16 matches have no result: the model refused to answer; a skill's text can")
 
 
 @pytest.mark.parametrize(("spare", "played"), [(0, 16), (1, 17), (4, 17)])
@@ -340,7 +340,7 @@ def test_a_skill_whose_verdicts_obey_it_is_not_rated_and_is_named() -> None:
     assert found.failure is not None
     assert OBEYED in found.failure
     assert [problem.rule for problem in found.problems] == ["judge_swayed"]
-    assert "in 16 of 16 matches" in found.problems[0].message
+    assert "ignored 16 of 16 matches" in found.problems[0].message
 
 
 def test_a_skill_is_not_blamed_for_what_one_opponent_says() -> None:

@@ -45,7 +45,7 @@ def test_whoever_has_no_match_comes_after_all_that_have() -> None:
     assert set(opponents(entrant(), [*stubs, *rated])) == set(rated)
     assert [one.matches for one in opponents(entrant(), [*stubs, *rated[:10]])] == [20] * 10 + [0] * 6
     assert assumed(0, 16) is None
-    assert (assumed(6, 16) or "").startswith("6 of 16 opponents have no match of their own, and stand at 1500 ")
+    assert (assumed(6, 16) or "").startswith("6 of 16 opponents have no matches and an assumed rating of 1500; ")
 
 
 def test_what_cannot_be_rated_is_no_opponent() -> None:

@@ -67,7 +67,7 @@ def test_kappa_of_several_is_the_mean_over_pairs(weights: Weights, theirs: str |
 
 @pytest.mark.parametrize(
     ("ratings", "reason"),
-    [([], "no ratings"), ([(3,), (4,)], "one rater"), ([(5, 5), (5, 5)], "every rating is the same")],
+    [([], "no ratings"), ([(3,), (4,)], "needs two raters"), ([(5, 5), (5, 5)], "every rating is the same")],
 )
 def test_kappa_of_several_says_why_there_is_none(ratings: list[tuple[int, ...]], reason: str) -> None:
     found = mean_pairwise_kappa(ratings)

@@ -1,7 +1,7 @@
-"""The formats of eval sets: one file for each, whose key is the ``kind`` of what was read.
+"""The formats of eval sets: one file per format. The file's name is the ``kind`` in reports.
 
-A document's format has ``is_it(loaded, file)`` and ``read(loaded, file)``; that of a folder (``FOLDER``) has
-``is_it(names)`` and ``read(tree, directory, folder, skills=…)``. The first by ``POSITION`` that takes it reads it. Read
-from the source: ``UNIT`` (what is counted in it), ``FILES`` (names that must hold it) and ``MISSING`` (what to say of
-such a file that does not).
+A document format has ``is_it(loaded, file)`` and ``read(loaded, file)``. A folder format (``FOLDER``) has
+``is_it(names)`` and ``read(tree, directory, folder, skills=…)``. Formats are tried by ``POSITION``; the first match
+reads the file. Constants read from the source: ``UNIT`` (what it counts), ``FILES`` (names that require this format)
+and ``MISSING`` (the message for such a file without it).
 """

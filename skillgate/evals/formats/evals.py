@@ -1,10 +1,10 @@
-"""Skill-creator's ``evals.json``: tasks, and what their answers are held to."""
+"""Read skill-creator's ``evals.json``: tasks, and the checks of their answers."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from skillgate.evals.loading import MAX_CASES, kind_of, named, why_no_prompt
+from skillgate.evals.loading import MAX_CASES, beyond, kind_of, named, sort_out, why_no_prompt
 from skillgate.model.evals import Check, TaskCase, Unread
 
 if TYPE_CHECKING:
@@ -27,14 +27,10 @@ def read(loaded: Loaded, file: str) -> Iterator[TaskCase | Unread]:
     """Read the tasks of a document of that form."""
     items = loaded.value["evals"]
     if not items:
-        yield Unread(file, loaded.line("evals"), "holds no task at all")
+        yield Unread(file, loaded.line("evals"), "the file has no tasks")
     for index, item in enumerate(items[:MAX_CASES]):
         yield from _task(item, f"evals[{index}]", loaded, file, number=index + 1)
-    if len(items) > MAX_CASES:
-        line = loaded.line(f"evals[{MAX_CASES}]")
-        yield Unread(
-            file, line, f"the file holds {len(items):,} tasks; those after the first {MAX_CASES:,} were not read"
-        )
+    yield from beyond(items, "tasks", "evals", loaded, file)
 
 
 def _task(item: Any, place: str, loaded: Loaded, file: str, *, number: int) -> Iterator[TaskCase | Unread]:  # noqa: ANN401
@@ -44,21 +40,17 @@ def _task(item: Any, place: str, loaded: Loaded, file: str, *, number: int) -> I
         return
     wrong = why_no_prompt(item.get("prompt"), "prompt")
     if wrong is not None:
-        yield Unread(file, line, f"this task was not read: {wrong}")
+        yield Unread(file, line, f"task skipped: {wrong}")
         return
     checks: list[Check] = []
     for key in _CHECKS:
-        for found in _checks(item.get(key), f"{place}.{key}", loaded, file):
-            if isinstance(found, Unread):
-                yield found
-            else:
-                checks.append(found)
+        yield from sort_out(_checks(item.get(key), f"{place}.{key}", loaded, file), checks)
     expected, attached = item.get("expected_output"), item.get("files")
     if expected is not None and not isinstance(expected, str):
         where = loaded.line(f"{place}.expected_output")
-        yield Unread(file, where, f"expected_output must be text, and is {kind_of(expected)}")
+        yield Unread(file, where, f"expected_output must be a string, not {kind_of(expected)}")
     if attached is not None and not isinstance(attached, list):
-        yield Unread(file, loaded.line(f"{place}.files"), f"files must be a list, and is {kind_of(attached)}")
+        yield Unread(file, loaded.line(f"{place}.files"), f"files must be a list, not {kind_of(attached)}")
     yield TaskCase(
         id=named(item.get("id"), number),
         prompt=item["prompt"],
@@ -84,9 +76,5 @@ def _checks(items: Any, place: str, loaded: Loaded, file: str) -> Iterator[Check
         if isinstance(text, str):
             yield Check("assertion", text, file, line)
         else:
-            yield Unread(file, line, f"expected a sentence to hold the answer to, found {kind_of(item)}")
-    if len(items) > MAX_CASES:
-        line = loaded.line(f"{place}[{MAX_CASES}]")
-        yield Unread(
-            file, line, f"there are {len(items):,} sentences; those after the first {MAX_CASES:,} were not read"
-        )
+            yield Unread(file, line, f"expected a sentence to check the answer against, found {kind_of(item)}")
+    yield from beyond(items, "sentences", place, loaded, file)

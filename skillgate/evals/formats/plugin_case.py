@@ -1,8 +1,8 @@
-"""Reads a case of Claude Code's plugin evals: a folder with ``prompt.md``, ``case.yaml`` or both, and graders.
+"""Read a case of Claude Code's plugin evals: a folder with ``prompt.md``, ``case.yaml`` or both, and graders.
 
-Source: code.claude.com/docs/en/plugin-evals. A grader is a file below ``graders/``, its settings in the frontmatter
-and its pattern or rubric below, or an entry of ``graders`` in ``case.yaml``. One that looks for a call of the Skill
-tool says whether the skill is meant for the prompt: that makes the case a trigger prompt too.
+Source: code.claude.com/docs/en/plugin-evals. A grader is a file in ``graders/`` (settings in the frontmatter, pattern
+or rubric below) or an entry of ``graders`` in ``case.yaml``. A grader that checks for a call of the Skill tool says
+whether the skill is meant for the prompt. The case is then a trigger prompt too.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skillgate.evals.loading import kind_of, load_yaml, read_text, why_no_prompt
+from skillgate.evals.loading import kind_of, load_yaml, read_text, sort_out, why_no_prompt
 from skillgate.format import did_you_mean
 from skillgate.model.evals import Check, TaskCase, TriggerCase, Unread
 from skillgate.model.finding import Severity
@@ -27,9 +27,9 @@ FOLDER = True
 PROMPT, CASE, GRADERS = "prompt.md", "case.yaml", "graders"
 MAX_GRADERS = 100  # of one case
 READ = ("regex", "tool_used", "file_exists", "llm")
-"""Graders that have an equivalent here."""
+"""Graders with an equivalent here."""
 _NAMED = ("tool_order", "baseline")
-"""Graders without one: a case keeps them, and they are reported."""
+"""Graders without one: counted and reported, never applied."""
 _TEXTS = {
     "regex": ("pattern",),
     "tool_used": ("input_match",),
@@ -39,11 +39,11 @@ _TEXTS = {
 _ANYTHING = frozenset(
     ("", ".", ".*", ".+", ".?", r"\S", r"\S+", r"\s*", r"[\s\S]", r"[\s\S]*", r"[\s\S]+", "^", "$", "^.*$")
 )
-"""Patterns that match every answer, or every one that is not empty."""
+"""Patterns that match every answer, or every non-empty one."""
 
 
 class _Grader(NamedTuple):
-    """A grader as written: its settings, what stands below them, and where."""
+    """A grader as written: settings, the text below them, and the place."""
 
     settings: Mapping[str, Any]
     body: str
@@ -52,7 +52,7 @@ class _Grader(NamedTuple):
 
 
 class _Head(NamedTuple):
-    """What ``case.yaml`` says: the prompt (None where it says none), its line, and the graders it lists."""
+    """The contents of ``case.yaml``: the prompt (None if absent), its line, and the listed graders."""
 
     prompt: str | None = None
     line: int = 1
@@ -69,16 +69,13 @@ def read(
 ) -> Iterator[TaskCase | TriggerCase | Unread]:
     """Read one case.
 
-    ``skills`` are the names whose calls make the case a trigger prompt; with none, any skill's do.
+    Calls of the skills named in ``skills`` make it a trigger prompt; if ``skills`` is empty, calls of any skill.
     """
     names = tree.names(f"{directory}/{folder}" if directory else folder)
-    head = _Head()
+    heads = [_Head()]
     if CASE in names:
-        for found in _head(tree, directory, f"{folder}/{CASE}"):
-            if isinstance(found, Unread):
-                yield found
-            else:
-                head = found
+        yield from sort_out(_head(tree, directory, f"{folder}/{CASE}"), heads)
+    head = heads[-1]
     file, line, prompt = f"{folder}/{CASE}", head.line, head.prompt
     if PROMPT in names:
         file = f"{folder}/{PROMPT}"
@@ -92,41 +89,34 @@ def read(
         line = line if prompt else cut.body_line
     wrong = why_no_prompt(prompt, "the prompt")
     if prompt is None or wrong is not None:
-        yield Unread(file, line, f"this case was not read: {wrong}")
+        yield Unread(file, line, f"case skipped: {wrong}")
         return
     graders = list(head.graders)
-    for grader in _grader_files(tree, directory, f"{folder}/{GRADERS}") if GRADERS in names else ():
-        if isinstance(grader, Unread):
-            yield grader
-        else:
-            graders.append(grader)
+    if GRADERS in names:
+        yield from sort_out(_grader_files(tree, directory, f"{folder}/{GRADERS}"), graders)
     yield from _case(TaskCase(folder.rpartition("/")[2][:80], prompt, file, line), graders, skills)
 
 
 def _case(
     bare: TaskCase, graders: Sequence[_Grader], skills: Sequence[str]
 ) -> Iterator[TaskCase | TriggerCase | Unread]:
-    checks = []
+    checks: list[Check] = []
     for grader in graders:
-        for found in _check(grader):
-            if isinstance(found, Unread):
-                yield found
-            else:
-                checks.append(found)
+        yield from sort_out(_check(grader), checks)
     yield bare._replace(checks=tuple(checks))
     labels = {label for grader in graders if (label := _label(grader, skills)) is not None}
     if len(labels) == 1:
         yield TriggerCase(bare.prompt, labels.pop(), bare.file, bare.line)
     elif labels:
-        message = "its graders ask that the skill is called and that it is not: it is no trigger prompt"
+        message = "graders require both a call of the skill and no call; not used as a trigger prompt"
         yield Unread(bare.file, bare.line, message)
 
 
 def _label(grader: _Grader, skills: Sequence[str]) -> bool | None:
-    """Say whether a grader asks that the skill is called (True), or that it is not; None where it asks neither."""
+    """Return whether a grader requires a call of the skill (True) or no call (False); None for neither."""
     if grader.settings.get("type") != "tool_used" or grader.settings.get("tool") != "Skill":
         return None
-    pattern = grader.settings.get("input_match")  # never applied: a stranger's pattern can keep a matcher busy for ever
+    pattern = grader.settings.get("input_match")  # never applied: an untrusted pattern can keep a matcher busy for ever
     if isinstance(pattern, str) and skills and not any(_names(pattern, skill) for skill in skills):
         return None
     if _most(grader) == 0:
@@ -152,12 +142,12 @@ def _head(tree: Tree, directory: str, file: str) -> Iterator[_Head | Unread]:
     prompt = execution["prompt"] if within and isinstance(execution, dict) else loaded.value.get("prompt")
     line = loaded.line("execution.prompt" if within else "prompt")
     if prompt is not None and not isinstance(prompt, str):
-        yield Unread(file, line, f"prompt must be text, and is {kind_of(prompt)}")
+        yield Unread(file, line, f"prompt must be a string, not {kind_of(prompt)}")
     listed = loaded.value.get("graders")
     if isinstance(listed, list) and len(listed) > MAX_GRADERS:
         yield Unread(file, loaded.line("graders"), f"graders after the first {MAX_GRADERS} were not read")
     if listed is not None and not isinstance(listed, list):
-        yield Unread(file, loaded.line("graders"), f"graders must be a list, and is {kind_of(listed)}")
+        yield Unread(file, loaded.line("graders"), f"graders must be a list, not {kind_of(listed)}")
     graders = []
     for index, item in enumerate(listed[:MAX_GRADERS] if isinstance(listed, list) else ()):
         where = loaded.line(f"graders[{index}]")
@@ -175,14 +165,14 @@ def _grader_files(tree: Tree, directory: str, folder: str) -> Iterator[_Grader |
     for name in names[:MAX_GRADERS]:
         file = f"{folder}/{name}"
         if not name.endswith(".md"):
-            yield Unread(file, 1, "the file is no grader: graders are .md files", Severity.INFO)
+            yield Unread(file, 1, "not a grader; graders are .md files", Severity.INFO)
             continue
         text = read_text(tree, directory, file)
         cut = None if isinstance(text, Unread) else split(text)
         if isinstance(text, Unread) or cut is None:
             yield text if isinstance(text, Unread) else Unread(file, 1, "the file was not read")
         elif cut.yaml is None:
-            yield Unread(file, 1, "the file has no frontmatter, where a grader says its type")
+            yield Unread(file, 1, "no frontmatter; set the grader's type there")
         else:
             loaded = load_yaml(cut.yaml, file)
             if isinstance(loaded, Unread):
@@ -197,11 +187,11 @@ def _check(grader: _Grader) -> Iterator[Check | Unread]:
     kind = grader.settings.get("type")
     if kind not in (*READ, *_NAMED):
         near = did_you_mean(kind, (*READ, *_NAMED)) if isinstance(kind, str) else ""
-        message = f"a grader of type {kind_of(kind)}{near} is nothing that is known, and was not read"
+        message = f"unknown grader type {kind_of(kind)}{near}; grader skipped"
         yield Unread(grader.file, grader.line, message, Severity.WARNING)
         return
     if kind in _NAMED:
-        message = f"a grader of type {kind} has no equivalent here: it is counted and never applied"
+        message = f"grader type {kind} has no equivalent here: counted, but not applied"
         yield Unread(grader.file, grader.line, message, Severity.INFO)
         yield Check(kind, "", grader.file, grader.line)
         return
@@ -219,7 +209,7 @@ def _check(grader: _Grader) -> Iterator[Check | Unread]:
 
 def _least(grader: _Grader) -> int:
     least = grader.settings.get("min")
-    # Without min the tool has to be called once, unless max forbids it.
+    # Without min the tool must be called once, unless max forbids it.
     default = 0 if _most(grader) == 0 else 1
     return least if isinstance(least, int) else default
 

@@ -1,7 +1,7 @@
-"""Reads results that were recorded beside eval sets, whatever tool wrote them; only what was graded counts.
+"""Read results recorded next to eval sets by other tools. Only graded runs count.
 
-The forms: skill-creator's ``benchmark.json`` (tasks in two arms), ``grading.json`` (one run), what its trigger runs
-write (``results`` with a rate for each query), and the ``aggregate-result.json`` of Claude Code's plugin evals.
+The forms: skill-creator's ``benchmark.json`` (tasks in two arms), ``grading.json`` (one run) and trigger runs
+(``results`` with a rate per query); and ``aggregate-result.json`` of Claude Code's plugin evals.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 POSITION = 4
 UNIT = "result"
 COMPANIONS = frozenset(("timing.json", "metrics.json", "history.json", "eval_metadata.json", "feedback.json"))
-"""Files that lie beside results and say nothing of a case's outcome."""
+"""Files next to results that hold no outcomes."""
 _MOST = 10_000  # records of one file
 _ARM = "with_skill"
 
@@ -30,7 +30,7 @@ def is_it(loaded: Loaded, file: str) -> bool:  # noqa: ARG001 - as every format
 
 
 def read(loaded: Loaded, file: str) -> tuple[Recorded, ...]:
-    """Read the outcomes of a document of one of the forms: one for each case and arm, in the order they stand in."""
+    """Read the outcomes of a document: one per case and arm, in document order."""
     reader = _reader(loaded.value)
     sums: dict[tuple[str, str], Recorded] = {}
     for number, one in enumerate(reader(loaded, file) if reader is not None else ()):
@@ -44,7 +44,7 @@ def read(loaded: Loaded, file: str) -> tuple[Recorded, ...]:
 
 
 def skill_name(value: Any) -> str | None:  # noqa: ANN401 - JSON
-    """Say which skill a document is about; None where it does not say."""
+    """Return the name of the skill that a document is about; None if it has none."""
     inner = value.get("metadata") if isinstance(value, dict) else None
     for place in (value, inner):
         name = place.get("skill_name") if isinstance(place, dict) else None
@@ -77,7 +77,7 @@ def _benchmark(loaded: Loaded, file: str) -> Iterator[Recorded]:
 
 
 def _whole(result: dict[str, Any]) -> bool | None:
-    """Say whether a run met all that it was held to; None where nothing was graded."""
+    """Whether a run passed all its checks; None if nothing was graded."""
     passed, total, rate = result.get("passed"), result.get("total"), result.get("pass_rate")
     if isinstance(total, int) and isinstance(passed, int):
         return passed == total if total > 0 else None

@@ -1,4 +1,4 @@
-"""Skill-creator's trigger set: a JSON list of queries with a label, or one under a key of the document."""
+"""Read skill-creator's trigger set: a JSON list of labelled queries, at the top level or under a key."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UNIT = "prompt"
 
 
 def is_it(loaded: Loaded, file: str) -> bool:
-    """Whether a document of JSON holds trigger prompts."""
+    """Whether a JSON document holds trigger prompts."""
     return file.lower().endswith(".json") and trigger_place(loaded) is not None
 
 

@@ -1,4 +1,4 @@
-"""Our own trigger prompts: a YAML list, or one under the key ``triggers``."""
+"""Read our own trigger prompts: a YAML list, at the top level or under ``triggers``."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 POSITION = 1
 UNIT = "prompt"
 FILES = ("triggers.yaml", "triggers.yml")
-MISSING = "the file holds no prompts: expected a list of prompts with should_trigger, or one under triggers"
+MISSING = "no prompts found; expected a list of prompts with should_trigger, at the top level or under triggers"
 
 
 def is_it(loaded: Loaded, file: str) -> bool:
-    """Whether a document of YAML holds trigger prompts."""
+    """Whether a YAML document holds trigger prompts."""
     return not file.lower().endswith(".json") and trigger_place(loaded) is not None
 
 

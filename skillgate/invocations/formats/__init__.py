@@ -1,10 +1,9 @@
-"""Read the formats in which invocations are recorded, and hand what they yield to a store; one file per format.
+"""Read recorded invocations, one file per format, and pass them to a store in scored batches.
 
-A format has ``is_it`` and ``read``. Read from its source, before it is loaded: ``EXPECTED`` (what messages call the
-format) and, where set, ``FALLBACK`` (tried after all others), ``ONE_DOCUMENT`` (the file may be one line of any length,
-which comes in pieces under one number), ``LINE_BY_LINE`` (each line is complete, so that parts of a file can be read in
-parallel) and ``GROWS`` (a later reading of the file says more of the same invocations). What is read is scored and
-handed over in batches, and every problem is reported with its place.
+A format has ``is_it`` and ``read``. Constants read from its source before it is loaded: ``EXPECTED`` (its name in
+messages) and optionally ``FALLBACK`` (tried after all others), ``ONE_DOCUMENT`` (the file may be one line of any
+length, which comes in pieces under one number), ``LINE_BY_LINE`` (lines are independent, so that a file can be read in
+parallel) and ``GROWS`` (reading a file again later gives more about the same invocations).
 """
 
 from __future__ import annotations
@@ -26,31 +25,31 @@ if TYPE_CHECKING:
 
     from skillgate.invocations.rubric import Scorer
 
-LONGEST = 4_000_000  # bytes of a line: a transcript holds whole files in one
-_SHOWN = 60  # characters of somebody's value in a message
-_KEYS = 6  # of an object that a message names
+LONGEST = 4_000_000  # maximum bytes of a line: a transcript holds whole files in one
+_SHOWN = 60  # maximum characters of a value in a message
+_KEYS = 6  # maximum keys of an object in a message
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")  # anything else may be a user's words, or the name of a file
-_TOO_LONG = "its first value is JSON that is broken, or too long to tell its form by (then --format names it)"
-_STREAM = frozenset(("type", "session_id"))  # of each line that `claude -p --output-format stream-json` prints
+_TOO_LONG = "the first value is invalid JSON, or too long to detect the format (then set --format)"
+_STREAM = frozenset(("type", "session_id"))  # keys of each line of `claude -p --output-format stream-json`
 
 Lines: TypeAlias = Iterator[tuple[int, bytes]]
-"""Lines of a file with their numbers, from 1, without their ends.
+"""Lines of a file, numbered from 1, without line ends.
 
-One over :data:`LONGEST` is cut a byte behind it; for formats that are ``ONE_DOCUMENT`` the rest follows in pieces under
+A line over :data:`LONGEST` is cut one byte after that; for ``ONE_DOCUMENT`` formats the rest follows in pieces under
 the same number.
 """
 
 
 class Options(NamedTuple):
-    """How invocations are read.
+    """How to read invocations.
 
     Attributes:
-        now: what lies more than a day after it is in the future, and rejected.
-        keep_text: whether texts under unknown keys are stored.
-        category: of invocations that name none.
-        sibling: returns the lines of a file by its path relative to the one that is read, None where there is none;
-            transcripts of sub-agents lie next to that of their session.
-        names: of known skills, which are stored whatever they look like.
+        now: times more than a day later are rejected.
+        keep_text: whether strings under unknown keys are stored.
+        category: for invocations without one.
+        sibling: returns the lines of a file by its path relative to the one being read; None if missing. Transcripts
+            of sub-agents are next to that of their session.
+        names: of known skills, stored whatever they look like.
     """
 
     now: datetime
@@ -64,82 +63,78 @@ Reader: TypeAlias = Callable[[Lines, Options], Iterator[Read]]
 
 
 class UnrecognisedError(IncompleteError):
-    """A file holds no use of a skill that can be read; the message says what it holds instead."""
+    """A file has no readable use of a skill; the message says what it has instead."""
 
 
 def reader(name: str) -> Reader:
-    """Return the reader of a format.
-
-    Raises:
-        UsageError: there is no such format; the nearest name is suggested.
-    """
+    """Return the reader of a format; raise UsageError if there is no such format."""
     return cast("Reader", INVOCATION_FORMATS.load(name).read)
 
 
 def recognise(head: bytes) -> str | None:
-    """Return the format of a file that begins with these bytes, up to 64 KiB; None where it has none of them."""
+    """Return the format of a file from its first bytes, up to 64 KiB; None if unknown."""
     last = {name: INVOCATION_FORMATS.flag(name, "FALLBACK") for name in INVOCATION_FORMATS.listed()}
     ordered = sorted(last, key=lambda name: last[name])
     return next((name for name in ordered if INVOCATION_FORMATS.load(name).is_it(head)), None)
 
 
 def unrecognised(head: bytes) -> str:
-    """Describe the beginning of a file without a known format, and what would be one; without any text of it."""
+    """Describe the content of a file of unknown format, and the expected formats, without any text of the file."""
     seen, keys = _seen(head)
     *names, last = (INVOCATION_FORMATS.text(name, "EXPECTED") for name in INVOCATION_FORMATS.listed())
     hint = f"expected {', '.join(names)} or {last}"
     if keys >= _STREAM:
         hint = (
-            "this looks like the output of `claude --output-format stream-json`, which is not read; import the"
-            " session's transcript from ~/.claude/projects"
+            "this looks like output of `claude --output-format stream-json`, which is not supported; import the"
+            " session's transcript from ~/.claude/projects instead"
         )
     return f"{seen}; {hint}"
 
 
 def short(text: str) -> str:
-    """Bound a text for a message, and write out what is invisible in it."""
+    """Shorten a text for a message, and escape invisible characters."""
     return printable(text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…")
 
 
 def is_key(key: str) -> bool:
-    """Whether a key looks like the name of a field."""
+    """Whether a key looks like a field name."""
     return _KEY.fullmatch(key) is not None
 
 
 def short_key(key: str) -> str:
-    """Return a key for a message; in place of one that may be a user's words, others."""
-    return short(key) if is_key(key) else "(no name of a field)"
+    """Return a key for a message, or a placeholder if it may be a user's words."""
+    return short(key) if is_key(key) else "(not a field name)"
 
 
 def _seen(head: bytes) -> tuple[str, frozenset[str]]:
     try:
         text = head.decode("utf-8-sig", "strict" if len(head) < 4 else "ignore")
     except UnicodeDecodeError:
-        return "it is not text", frozenset()
+        return "not a text file", frozenset()
     if "\0" in text or len(text) < len(head) // 2:
-        return "it is not text", frozenset()
+        return "not a text file", frozenset()
     text = text.lstrip()
     if not text:
-        return "it is empty", frozenset()
+        return "empty file", frozenset()
     value, end = _first_value(text)
-    if value is None and text.startswith("["):  # a list that is longer than what is seen of it
+    if value is None and text.startswith("["):  # a list that is longer than the head
         first, end = _first_value(text[1:].lstrip())
         value = [first]
     if not end:
         is_json = text.startswith(("{", "["))
-        return (_TOO_LONG if is_json else "it is text that is not JSON"), frozenset()
+        return (_TOO_LONG if is_json else "text that is not JSON"), frozenset()
     if isinstance(value, list):
         item = value[0] if value and isinstance(value[0], dict) else {}
         keys = f" of objects with the keys {_named(item)}" if item else ""
-        return f"it is a JSON list{keys}", frozenset(item)
+        return f"a JSON list{keys}", frozenset(item)
     if not isinstance(value, dict):
-        return "its first value is not a JSON object", frozenset()
-    what = "its first line is a JSON object with" if text[end:].strip() else "it is one JSON object with"
-    return f"{what} the keys {_named(value)}" if value else "its first object is empty", frozenset(value)
+        return "the first value is not a JSON object", frozenset()
+    what = "the first line is a JSON object with" if text[end:].strip() else "one JSON object with"
+    return f"{what} the keys {_named(value)}" if value else "the first object is empty", frozenset(value)
 
 
 def _first_value(text: str) -> tuple[object, int]:
-    """Return the JSON value that a text begins with and where it ends, 0 where there is none."""
+    """Return the JSON value at the start of a text and its end, or 0 if there is none."""
     try:
         return json.JSONDecoder().raw_decode(text)
     except (ValueError, RecursionError):
@@ -153,26 +148,26 @@ def _named(value: dict[str, object]) -> str:
 
 BATCH = 2_000
 MOST_WARNINGS = 100
-"""Different warnings of a file that are shown."""
-_OTHERS = "there are warnings of other kinds"
+"""Maximum distinct warnings shown per file."""
+_OTHERS = "other warnings"
 _AT, _ENDING, _ACCURACY = map(Invocation._fields.index, ("timestamp", "ending", "accuracy"))
 
 
 class Run(Protocol):
-    """A transaction of a store that takes invocations."""
+    """A store transaction to which invocations are added."""
 
     def add(self, batch: Sequence[Scored]) -> Sequence[Fate]:
-        """Take some, and return what became of each."""
+        """Add a batch; return the fate of each invocation."""
 
 
 class Counts:
-    """What became of a file's invocations.
+    """Counts for one file.
 
     Attributes:
-        fates: how many of each.
-        rejected: how many places gave none, conflicts included.
-        warnings: each sentence once, with how often it held.
-        unused: what the file holds in place of any use of a skill; None where it has one.
+        fates: number of invocations by fate.
+        rejected: number of rejected records, conflicts included.
+        warnings: number of occurrences by text.
+        unused: description of a file without any use of a skill; None if it has one.
     """
 
     def __init__(self) -> None:
@@ -182,7 +177,7 @@ class Counts:
         self.warnings: dict[str, int] = {}
 
     def note(self, read: Read) -> None:
-        """Count the warnings of a place; of more different ones than anybody reads, no others are named."""
+        """Count the warnings of a record; beyond 100 distinct ones, as other warnings."""
         for warning in read.warnings:
             known = warning in self.warnings or len(self.warnings) < MOST_WARNINGS
             shown = warning if known else _OTHERS
@@ -191,7 +186,7 @@ class Counts:
 
 
 class Problems:
-    """Report problems by their place, in order; what holds for many places in a row once, with both ends."""
+    """Report problems with their place, in order; equal problems in a row once, with the range of places."""
 
     def __init__(self, shown: str, report: Callable[[str], None]) -> None:
         self._shown, self._report = shown, report
@@ -209,7 +204,7 @@ class Problems:
         self._count = 1
 
     def close(self) -> None:
-        """Report what was held back."""
+        """Report pending problems."""
         if not self._count:
             return
         place = f"{self._first}" if self._count == 1 else f"{self._first}–{self._last}"
@@ -220,21 +215,21 @@ class Problems:
 
 
 class Place(NamedTuple):
-    """What a reader yielded at one place; ``scored`` is None where there is no invocation."""
+    """What a reader yielded at one place; ``scored`` is None without an invocation."""
 
     read: Read
     scored: Scored | None
 
 
 def places(reads: Iterable[Read], score: Scorer) -> Iterator[Place]:
-    """Score what a reader yields, as it comes."""
+    """Score what a reader yields, lazily."""
     for read in reads:
         found = read.invocation
         yield Place(read, None if found is None else Scored(found, score(found), digest_of(found)))
 
 
 def take(found: Iterable[Place], run: Run, problems: Problems, counts: Counts) -> None:
-    """Hand all invocations of a file to a transaction, which the caller ends, as it ends ``problems``."""
+    """Add all invocations of a file to a transaction; the caller closes it and ``problems``."""
     batch: list[tuple[Read, Scored]] = []
     for read, scored in found:
         counts.note(read)
@@ -257,11 +252,11 @@ def _hand_over(batch: Sequence[tuple[Read, Scored]], run: Run, counts: Counts, p
         if fate is Fate.CONFLICT:
             counts.rejected += 1
             name = scored.invocation.invocation_id
-            problems.add(read, f"another invocation with the id {name} is in the store, and says something else")
+            problems.add(read, f"an invocation with the id {name} is already in the store with other values")
 
 
 def digest_of(invocation: Invocation) -> str:
-    """Return 32 hexadecimal digits of all that is known; fields that a later version adds at the end change none."""
+    """Return a digest of all known fields, 32 hexadecimal digits; fields added at the end later do not change it."""
     values = list(invocation)
     values[_AT] = invocation.timestamp.isoformat()
     values[_ENDING] = invocation.ending and invocation.ending.value

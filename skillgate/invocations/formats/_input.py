@@ -1,14 +1,12 @@
-"""Read strict JSON, and decide what is stored of names and of what stands under unknown keys.
+"""Read strict JSON, and decide which names and unknown keys are stored.
 
-A record is read at a time, or the elements of a document that is too large to be held. Of a large document only
-brackets, strings and commas are looked at; each element is read by the same strict parser as a line of JSON Lines. Thus
-a broken element is rejected alone, and memory is bounded by the longest element, whatever else the document holds.
-ijson, the streaming parser that there is, is not used: a number of 5,000 digits crashes the interpreter in its C part
-(3.6.0), and 100,000 brackets take all memory.
+A large document is scanned for brackets, strings and commas only; each element is parsed by the same strict parser as a
+line of JSON Lines. So an invalid element is rejected alone, and memory is bounded by the longest element. ijson, the
+existing streaming parser, is not used: a number of 5,000 digits crashes the interpreter in its C part (3.6.0), and
+100,000 brackets take all memory.
 
-A model may call a skill by a sentence, and a recorder may put a path or an address where a version or an id belongs: of
-names only what looks like one is stored. Of what stands under unknown keys numbers and flags are stored, texts only
-where they were asked for.
+A model may call a skill by a sentence, and a recorder may put a path or an address in place of a version or an id. So
+only names that look like one are stored. Under unknown keys, numbers and flags are stored; strings only on request.
 """
 
 from __future__ import annotations
@@ -23,26 +21,26 @@ from typing import NamedTuple, NoReturn, TypeAlias
 from skillgate.invocations.formats import LONGEST, Lines, is_key, short_key
 
 Path: TypeAlias = tuple[str | None, ...]
-"""Keys from the outermost object inwards; None stands for every place of a list."""
+"""Keys from the outermost object inwards; None is any index of a list."""
 
 _BOM = b"\xef\xbb\xbf"
-_CHUNK = 64 * 1024  # bytes that are looked at together
+_CHUNK = 64 * 1024  # bytes scanned together
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
-_NESTING = re.compile(_STRING + rb'|[{}\[\]"]', re.DOTALL)  # a lone quote begins a string that is not all here
+_NESTING = re.compile(_STRING + rb'|[{}\[\]"]', re.DOTALL)  # a lone quote begins an incomplete string
 _TOKEN = re.compile(_STRING + rb"|[{}\[\],:]|[^\s{}\[\],:\"]++", re.DOTALL)
 _SPACE = re.compile(rb"\s*+")
 _OPENING, _CLOSING = b"{[", b"}]"
 
 
 class NotJsonError(ValueError):
-    """Bytes that are no JSON; its text says why, in words that may be shown."""
+    """Invalid JSON; the message quotes nothing of it."""
 
 
 def parsed(raw: bytes) -> object:
-    """Read one JSON value. Of a key that stands twice in an object the last counts, as everywhere.
+    """Read one JSON value; of duplicate keys the last counts, as usual.
 
     Raises:
-        NotJsonError: no UTF-8, no JSON, NaN or Infinity, a number of thousands of digits, or nesting without end.
+        NotJsonError: invalid UTF-8 or JSON, NaN or Infinity, a number of thousands of digits, or too deep nesting.
     """
     try:
         return _DECODER.decode(raw.decode("utf-8"))
@@ -51,14 +49,14 @@ def parsed(raw: bytes) -> object:
     except json.JSONDecodeError as error:
         text = error.doc.strip()
         if text.startswith(("{", "[")) and not text.endswith(("}", "]")):
-            raise NotJsonError(f"it looks cut off: it ends after {len(raw):,} bytes inside its JSON") from None
-        raise NotJsonError(f"it is not JSON at character {error.pos + 1:,}: {error.msg}") from None
+            raise NotJsonError(f"truncated JSON: ends after {len(raw):,} bytes") from None
+        raise NotJsonError(f"invalid JSON at character {error.pos + 1:,}: {error.msg}") from None
     except _NotFiniteError as error:
-        raise NotJsonError(f"it holds {error}, which JSON does not have") from None
+        raise NotJsonError(f"invalid JSON: contains {error}") from None
     except RecursionError:
-        raise NotJsonError("its JSON is nested too deeply") from None
+        raise NotJsonError("JSON nested too deeply") from None
     except ValueError:  # Python reads no whole number of more than 4,300 digits: it would take quadratic time
-        raise NotJsonError("it holds a number of thousands of digits") from None
+        raise NotJsonError("contains a number of thousands of digits") from None
 
 
 class _NotFiniteError(ValueError):
@@ -73,9 +71,9 @@ _DECODER = json.JSONDecoder(parse_constant=_refuse)
 
 
 class Element(NamedTuple):
-    """One element: its path, the line it ends on, and its bytes, None where they are more than a line may have.
+    """One element: its path, the line it ends on, and its bytes (None if over the limit of a line).
 
-    A list whose elements are wanted comes too, when it begins, without bytes.
+    A list of wanted elements is yielded too, at its beginning, without bytes.
     """
 
     path: Path
@@ -84,7 +82,7 @@ class Element(NamedTuple):
 
 
 class BrokenError(ValueError):
-    """A document that ends too early or has something behind its end; ``line`` is where."""
+    """A document that is truncated or has content after its end; ``line`` is the place."""
 
     def __init__(self, line: int, why: str) -> None:
         super().__init__(why)
@@ -92,16 +90,16 @@ class BrokenError(ValueError):
 
 
 def elements(lines: Lines, wanted: Collection[Path]) -> Iterator[Element]:
-    """Yield the elements of a document at some paths, in its order. A line that comes in pieces is put together.
+    """Yield the elements of a document at the wanted paths, in document order. Pieces of a line are joined.
 
     Raises:
-        BrokenError: after all elements before the place that it names.
+        BrokenError: after all elements before the broken place.
     """
     lists = {path[:-1] for path in wanted if path[-1] is None}
     deepest = max(map(len, wanted))
     text, place = _Text(lines), _Place()
     if text.peek() != b"{":
-        raise BrokenError(text.line, "it does not begin with an object")
+        raise BrokenError(text.line, "does not begin with an object")
     while True:
         token = text.token()
         here = tuple(place.path)
@@ -119,11 +117,11 @@ def elements(lines: Lines, wanted: Collection[Path]) -> Iterator[Element]:
         if not place.path:
             break
     if text.peek():
-        raise BrokenError(text.line, "something stands behind the end of the document")
+        raise BrokenError(text.line, "content after the end of the document")
 
 
 class _Place:
-    """Where in a document a token stands: ``path`` leads to it; ``naming`` is whether a string is a key there."""
+    """The place of a token in a document: its ``path``, and whether a string is a key there (``naming``)."""
 
     def __init__(self) -> None:
         self.path: list[str | None] = []
@@ -134,24 +132,24 @@ class _Place:
         self.path.append("" if self.naming else None)
 
     def step(self, token: bytes, line: int) -> bool:
-        """Follow a token, and return whether it is more than a value."""
+        """Process a token; return whether it is structural, not a value."""
         if token in (b"}", b"]"):
             if (self.path.pop() is None) is (token == b"}"):
-                raise BrokenError(line, f"a {token.decode()} stands where there is nothing for it to close")
+                raise BrokenError(line, f"unexpected {token.decode()}")
         elif token in (b",", b":"):
             self.naming = token == b"," and self.path[-1] is not None
         elif self.naming:
             try:
                 self.path[-1] = str(parsed(token)) if token.startswith(b'"') else ""
             except NotJsonError:
-                self.path[-1] = ""  # no key is one that is never wanted
+                self.path[-1] = ""  # never a wanted key
         else:
             return False
         return True
 
 
 class _Text:
-    """The part of a document that is looked at: nothing before ``_at``, which is on ``line``, is needed any more."""
+    """A window of a document; nothing before ``_at``, which is on ``line``, is needed any more."""
 
     def __init__(self, lines: Lines) -> None:
         self.line, raw = next(lines, (1, b""))
@@ -159,7 +157,7 @@ class _Text:
         self._held, self._at = raw.removeprefix(_BOM), 0
 
     def peek(self) -> bytes:
-        """Return the next byte that is no white space, without taking it; nothing at the end."""
+        """Return the next non-space byte without consuming it; empty at the end."""
         while True:
             found = _SPACE.match(self._held, self._at)
             assert found
@@ -168,14 +166,14 @@ class _Text:
                 return self._held[self._at : self._at + 1]
 
     def token(self) -> bytes:
-        """Take the next bracket, comma, colon, string, number or word; of a container only its bracket.
+        """Consume the next bracket, comma, colon, string, number or word; of a container only its bracket.
 
         Raises:
             BrokenError: there is none, or a string has no end.
         """
         while self.peek():
             found = _TOKEN.match(self._held, self._at)
-            if found and found.end() < len(self._held):  # a number at the end of what is held may go on
+            if found and found.end() < len(self._held):  # a number at the end of the window may be incomplete
                 self._take(found.end())
                 return found[0]
             if not self._more():
@@ -186,7 +184,7 @@ class _Text:
         raise self._cut_off()
 
     def container(self, bracket: bytes, *, keep: bool) -> tuple[int, bytes | None]:
-        """Take the rest of an object or list whose bracket was taken: the line it ends on, and all of it to be kept.
+        """Consume the rest of a container after its bracket; return its last line and, if ``keep``, its bytes.
 
         Raises:
             BrokenError: it has no end.
@@ -202,7 +200,7 @@ class _Text:
                     depth -= 1
                 elif found.end() - found.start() == 1:
                     at = found.start()
-                    break  # the other quote of a string is not here yet
+                    break  # the closing quote is beyond the window
                 if not depth:
                     whole = bracket + held[self._at : found.end()] if keep else None
                     self._take(found.end())
@@ -221,10 +219,10 @@ class _Text:
         self._at = end
 
     def _more(self) -> bool:
-        """Hold at least twice as much, so that what is looked at again is never more than what is new."""
+        """At least double the window, so that rescanned bytes never exceed new ones."""
         rest = self._held[self._at :]
         if len(rest) > 2 * LONGEST:
-            raise BrokenError(self.line, f"a text in it is longer than {LONGEST:,} bytes")
+            raise BrokenError(self.line, f"contains a string longer than {LONGEST:,} bytes")
         parts, size = [rest], 0
         for chunk in self._chunks:
             parts.append(chunk)
@@ -235,15 +233,15 @@ class _Text:
         return bool(size)
 
     def _cut_off(self) -> BrokenError:
-        return BrokenError(self.line + self._held.count(b"\n", self._at), "it looks cut off: its JSON has no end")
+        return BrokenError(self.line + self._held.count(b"\n", self._at), "truncated JSON")
 
 
 def _chunks(lines: Lines, last: int) -> Iterator[bytes]:
-    """Put lines together again: pieces of one line have one number, and lines that were left out are empty."""
+    """Join lines again: pieces of one line have the same number, and skipped lines are empty."""
     parts: list[bytes] = []
     size = 0
     for number, raw in lines:
-        while number - last > _CHUNK:  # a file may be of nothing else
+        while number - last > _CHUNK:  # a file may consist of empty lines
             parts.append(b"\n" * _CHUNK)
             last += _CHUNK
             yield b"".join(parts)
@@ -258,28 +256,26 @@ def _chunks(lines: Lines, last: int) -> Iterator[bytes]:
         yield b"".join(parts)
 
 
-MOST = 2**53  # the largest of the whole numbers that every reader of JSON keeps exactly
-NAME_CHARACTERS = 200  # of a name or an id; see Invocation
-MAX_KEYS = 64  # unknown ones of one record, those inside of objects and places in lists among them
-MAX_BYTES = 16 * 1024  # under them, as JSON
+MOST = 2**53  # the largest whole number that every reader of JSON represents exactly
+NAME_CHARACTERS = 200  # maximum length of a name or an id; see Invocation
+MAX_KEYS = 64  # maximum unknown keys of one record, nested keys and list items included
+MAX_BYTES = 16 * 1024  # maximum size of their values, as JSON
 REPLACED = "(not a name)"
-"""Stands in place of a skill's name that does not look like one; no name can be equal to it."""
-REPLACED_WARNING = f'the name of a skill does not look like one: stored as "{REPLACED}"'
-_TOO_MUCH = (
-    f"records hold more than {MAX_KEYS} unknown keys or {MAX_BYTES // 1024} KiB under them: the rest is left out"
-)
+"""Replaces a skill's name that does not look like one; no valid name is equal to it."""
+REPLACED_WARNING = f'a skill name does not look like a name; stored as "{REPLACED}"'
+_TOO_MUCH = f"more than {MAX_KEYS} unknown keys or {MAX_BYTES // 1024} KiB under them; the rest is not stored"
 _HIDDEN = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))  # controls, bidirectional marks, half surrogates, line ends
 _PART = r"\w[\w.+-]{0,63}"
 _SKILL = re.compile(rf"{_PART}(?::{_PART}){{0,3}}")  # plugin:skill, and namespaces of commands
 _LABEL = re.compile(r"\w[\w.+:#=-]{0,199}")  # of a version, a session, a category, a kind of output, an id
 _MODEL = re.compile(r"\w[\w.+:/\[\]-]{0,150}(?:@[\w-]{0,40})?")  # org/model, model@20260101; no address
-_LOOKED_AT = 1_000  # unknown keys of one record; each that holds something odd gets a warning
-_DEPTH = 8  # of what stands under one unknown key
-_NOTHING = object()  # what has nothing in it to store
+_LOOKED_AT = 1_000  # maximum unknown keys of one record that are examined
+_DEPTH = 8  # maximum nesting under one unknown key
+_NOTHING = object()  # result for a value without anything to store
 
 
 def fit_name(text: str) -> bool:
-    """Whether a text can be shown and stored as a name: not blank, not too long, nothing hidden in it."""
+    """Whether a string can be shown and stored as a name: not blank, not too long, no hidden characters."""
     if not text or len(text) > NAME_CHARACTERS:
         return False
     if text.isprintable() and not text.isspace():
@@ -288,31 +284,31 @@ def fit_name(text: str) -> bool:
 
 
 def skill_name(name: str, *, keep_text: bool) -> str:
-    """Return what is stored of the name of a skill: itself where it looks like one, or may be any text."""
+    """Return the stored form of a skill's name: unchanged if it looks like a name or text is kept."""
     return name if _SKILL.fullmatch(name) or (keep_text and fit_name(name)) else REPLACED
 
 
 def is_label(text: str) -> bool:
-    """Whether a text is one plain word, as a version, a category or an id is."""
+    """Whether a string is one plain word, such as a version, a category or an id."""
     return _LABEL.fullmatch(text) is not None
 
 
 def is_model(text: str) -> bool:
-    """Whether a text looks like the name of a model."""
+    """Whether a string looks like the name of a model."""
     return _MODEL.fullmatch(text) is not None
 
 
 def stored_id(text: str) -> str:
-    """Return what is stored of an id: itself where it looks like one, else a digest of it."""
+    """Return the stored form of an id: unchanged if it looks like one, else a digest."""
     return text if is_label(text) else f"id-{sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
 
 
 def sifted(unknown: Sequence[tuple[str, object]], *, text: bool) -> tuple[dict[str, object] | None, list[str]]:
-    """Return what is stored of one record's unknown keys, None where that is nothing, and a warning for each key.
+    """Return the stored form of a record's unknown keys (None if empty), and a warning for each key.
 
     Args:
         unknown: paths and values.
-        text: whether texts are stored, and keys that are no names of fields.
+        text: whether strings, and keys that are not field names, are stored.
     """
     extra: dict[str, object] = {}
     warnings: list[str] = []
@@ -320,11 +316,11 @@ def sifted(unknown: Sequence[tuple[str, object]], *, text: bool) -> tuple[dict[s
     for key, value in unknown[:_LOOKED_AT]:
         sieve = _Sieve(text=text)
         found = sieve.sift(value, 0) if sieve.takes(key) else _NOTHING
-        what = "kept, and used by no score"
+        what = "stored, but not scored"
         if sieve.texts:
-            what = "it holds text, which is not kept unless that is asked for"
+            what = "text is not stored by default"
         elif found is _NOTHING or sieve.lost:
-            what = "not all of it can be kept"
+            what = "only partly stored"
         warnings.append(f"unknown key {short_key(key)}: {what}")
         if found is _NOTHING:
             continue
@@ -340,7 +336,7 @@ def sifted(unknown: Sequence[tuple[str, object]], *, text: bool) -> tuple[dict[s
 
 
 class _Sieve:
-    """Takes from one value what may be stored; ``lost`` and ``texts`` say what was not, ``leaves`` how much was."""
+    """Extracts what may be stored from a value; ``lost`` and ``texts`` say what was dropped."""
 
     def __init__(self, *, text: bool) -> None:
         self.text, self.lost, self.texts, self.leaves = text, False, False, 0

@@ -1,7 +1,6 @@
-"""Check one record in the rubric's own field names, and turn it into an invocation.
+"""Check one record with the rubric's field names, and convert it to an invocation.
 
-This runs a million times in an import: one walk over the keys that are there, one look-up for each, and nothing built
-that is not stored.
+This runs a million times in an import: one pass over the keys, one look-up for each, and no intermediate objects.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from hashlib import sha256
 from operator import itemgetter
 from typing import Any, TypeAlias
 
+from skillgate.format import plural
 from skillgate.invocations.formats import Options, short, short_key
 from skillgate.invocations.formats._input import (
     MOST,
@@ -29,15 +29,15 @@ from skillgate.invocations.formats._input import (
 )
 from skillgate.model.invocation import Accuracy, Ending, Invocation, Read
 
-MAX_PROBLEMS = 10  # of one record, in one message
-_HASHED_WARNING = "invocation_id does not look like an id: a digest of it is stored"
-_NAIVE = "times without a zone are taken for UTC"
-_MADE_IDS = "records without invocation_id get one made of their content: of exactly equal ones, one counts"
-_HALF = "tokens_input without tokens_output, or the other way round, is no total: tokens_used is left open"
+MAX_PROBLEMS = 10  # maximum problems of one record in a message
+_HASHED_WARNING = "invocation_id does not look like an id; a digest of it is stored"
+_NAIVE = "times without a time zone are read as UTC"
+_MADE_IDS = "records without invocation_id get an id from their content, so equal records count once"
+_HALF = "tokens_used is unknown: only one of tokens_input and tokens_output is recorded"
 
-_SECTIONS = ("input", "execution", "output")  # of the record that skills are told to write
-_INTERRUPTED = "interrupted"  # an outcome that is no ending
-_DAY = timedelta(days=1)  # clocks differ, and somebody's zone may be wrong; more than a day is a mistake
+_SECTIONS = ("input", "execution", "output")  # sections of a portable record
+_INTERRUPTED = "interrupted"  # an outcome that is not an ending
+_DAY = timedelta(days=1)  # clocks differ, and a time zone may be wrong; more than a day is a mistake
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST_SECOND = 253_402_300_799  # of the year 9999, where the calendar of the standard library ends
 _MILLISECONDS = 1e11  # seconds beyond it lie after the year 5000, milliseconds below it before 1973
@@ -46,10 +46,10 @@ _MOST_PLAIN = 1_000
 
 SLOTS = {field: slot for slot, field in enumerate(Invocation._fields)}
 EMPTY = [Invocation._field_defaults.get(field) for field in Invocation._fields]
-"""The fields of an invocation of which nothing is known."""
+"""The fields of an invocation without known values."""
 
 Draft: TypeAlias = list[Any]
-"""The fields of an invocation to be, in their order."""
+"""The fields of an invocation under construction, in order."""
 Unknown: TypeAlias = list[tuple[str, object]]
 """Paths of unknown keys, with their values."""
 Converter: TypeAlias = Callable[[object], Any]
@@ -57,7 +57,7 @@ Filler: TypeAlias = Callable[[object, Draft, Unknown], None]
 
 
 class UnfitError(Exception):
-    """A value that a key cannot have; ``step`` leads from the key to it, as in ``[2].count``."""
+    """An invalid value of a key; ``step`` is the path below the key, such as ``[2].count``."""
 
     def __init__(self, expected: str, value: object, step: str = "") -> None:
         super().__init__(expected, step)
@@ -69,12 +69,12 @@ class UnfitError(Exception):
 
 
 def shown(value: object) -> str:
-    """Show a JSON value in a message: bounded, on one line, with nothing invisible in it; containers by their kind.
+    """Return a JSON value for a message: short, on one line, no invisible characters; containers by kind.
 
-    A text that is not a single plain word may be a user's, and only its length is shown.
+    Of a string that is not a single plain word only the length is shown, since it may be a user's.
     """
     if isinstance(value, str):
-        return f'"{short(value)}"' if _WORD.fullmatch(value) else f"a text of {len(value):,} characters"
+        return f'"{short(value)}"' if _WORD.fullmatch(value) else f"a string of {plural(len(value), 'character')}"
     if isinstance(value, dict | list):
         return "an object" if isinstance(value, dict) else "a list"
     if value is None or isinstance(value, bool):
@@ -93,7 +93,7 @@ def flag(value: object) -> bool:
 
 
 def count(value: object) -> int:
-    """Return a whole number; 3.0 is one, since JavaScript writes 3 so."""
+    """Return a whole number; 3.0 is one, since some writers print 3 that way."""
     if type(value) is int:
         if 0 <= value <= MOST:
             return value
@@ -103,7 +103,7 @@ def count(value: object) -> int:
 
 
 def amount(value: object) -> float:
-    """Return a number of at least 0, an integer as one."""
+    """Return a number of at least 0; integers stay integers."""
     if (type(value) is int or type(value) is float) and 0 <= value <= MOST:  # NaN is in no range
         return value
     raise UnfitError("a number from 0 to 2^53", value)
@@ -122,21 +122,21 @@ def ratio(value: object) -> float:
 
 
 def name(value: object) -> str | None:
-    """Return a name; an empty one says nothing."""
+    """Return a name; None for an empty one."""
     if type(value) is str and (fit_name(value) or not value):
         return value or None
     raise UnfitError(f"a name of at most {NAME_CHARACTERS} characters, none of them hidden", value)
 
 
 def skill(value: object) -> str:
-    """Return any text that is not blank; what is stored of it is decided later."""
+    """Return any non-blank string; what is stored of it is decided later."""
     if type(value) is str and value.strip():
         return value
-    raise UnfitError("a name that is not empty", value)
+    raise UnfitError("a non-empty name", value)
 
 
 def identifier(value: object) -> str | None:
-    """Return a name, or a whole number as text."""
+    """Return a name, or a whole number as a string."""
     return str(value) if type(value) is int and abs(value) <= MOST else name(value)
 
 
@@ -167,9 +167,9 @@ def rating(value: object) -> str:
 
 
 def moment(value: object) -> datetime:
-    """Return a time, to the second below: ISO 8601 with a date and a time of day, or seconds or ms since 1970.
+    """Return a time, truncated to seconds: ISO 8601 with date and time, or seconds or ms since 1970.
 
-    A text without an offset gives a naive time: the caller knows what to assume.
+    A string without an offset gives a naive time.
     """
     try:
         found = _written(value) if type(value) is str else _counted(value)
@@ -182,7 +182,7 @@ def moment(value: object) -> datetime:
 
 def _written(text: str) -> datetime | None:
     if text[4:5] != "-" or text[7:8] != "-" or text[10:11] not in ("T", " ", "t"):
-        return None  # the standard library reads far more as a date than anybody means
+        return None  # the standard library accepts far more formats
     found = datetime.fromisoformat(text.upper())
     if found.microsecond:
         found = found.replace(microsecond=0)
@@ -202,8 +202,8 @@ def _at(convert: Converter, value: object, step: str) -> Any:  # noqa: ANN401 - 
         raise UnfitError(unfit.expected, value, step) from None
 
 
-# Keys that say several things, or what another key says too. What they say never replaces what stands in a key of its
-# own. Checks of what stands within are written out, since a call for each would double the time they take.
+# Keys that fill several fields, or a field that has its own key too. They never replace the value of a field's own key.
+# Checks of nested values are written out, since a call for each would double their time.
 
 _ERRORS, _CRASHED = SLOTS["error_count"], SLOTS["crashed"]
 _INPUT, _OUTPUT, _USED = SLOTS["tokens_input"], SLOTS["tokens_output"], SLOTS["tokens_used"]
@@ -220,18 +220,18 @@ _ACCURACIES = {
 
 
 def _errors(value: object, draft: Draft, _unknown: Unknown) -> None:
-    """Read the list of errors, or how many there were."""
+    """Read the list or number of errors."""
     if draft[_ERRORS] is None:
         draft[_ERRORS] = len(value) if type(value) is list else count(value)
 
 
 def _crash(value: object, draft: Draft, _unknown: Unknown) -> None:
-    """Read that it crashed, hung or timed out: any of the three is enough."""
+    """Read whether it crashed, hung or timed out; any of the three is enough."""
     draft[_CRASHED] = flag(value) or draft[_CRASHED] is True
 
 
 def _tokens(value: object, draft: Draft, _unknown: Unknown) -> None:
-    """Read tokens as one number or by kind: their sum is a total unless one of input and output is missing."""
+    """Read tokens as one number or by kind; the sum is the total unless only one of input and output is there."""
     if type(value) is not dict:
         draft[_USED] = count(value)
         return
@@ -259,7 +259,7 @@ def _tokens(value: object, draft: Draft, _unknown: Unknown) -> None:
 
 
 def _tool_calls(value: object, draft: Draft, _unknown: Unknown) -> None:
-    """Read the list of calls, or how many there were. An entry is one call, or one kind of call with its count."""
+    """Read the list or number of calls. An entry is one call, or a kind of call with its count."""
     if type(value) is list:
         draft[_CALL_KINDS] = len(value)
         calls = 0
@@ -270,7 +270,7 @@ def _tool_calls(value: object, draft: Draft, _unknown: Unknown) -> None:
                 number = entry.get("count")
                 calls += 1 if number is None else _at(count, number, f"[{place}].count")
             else:
-                raise UnfitError("a tool's name, or an object with tool and count", entry, f"[{place}]")
+                raise UnfitError("a tool name, or an object with tool and count", entry, f"[{place}]")
         count(calls)
     else:
         calls = count(value)
@@ -279,7 +279,7 @@ def _tool_calls(value: object, draft: Draft, _unknown: Unknown) -> None:
 
 
 def _follow_ups(value: object, draft: Draft, _unknown: Unknown) -> None:
-    """Read the list of follow-ups, or how many there were. Silence on whether one was resolved says nothing."""
+    """Read the list or number of follow-ups. One without ``resolved`` is of unknown state."""
     unresolved = None
     if type(value) is list:
         resolved = [_resolved(entry, place) for place, entry in enumerate(value)]
@@ -302,11 +302,11 @@ def _resolved(entry: object, place: int) -> bool | None:
         raise UnfitError("true or false", found, f"[{place}].resolved")
     if type(entry) is str:
         return None
-    raise UnfitError("an object, or a text", entry, f"[{place}]")
+    raise UnfitError("an object or a string", entry, f"[{place}]")
 
 
 def _feedback(value: object, draft: Draft, unknown: Unknown) -> None:
-    """Read what a user said: a word for the accuracy, or the flags of rubric 1.0: the best that holds counts."""
+    """Read a user's feedback: an accuracy, or the flags of rubric 1.0, of which the best true one counts."""
     if type(value) is not dict:
         raise UnfitError("an object", value)
     draft[_HAS_FEEDBACK] = False
@@ -330,7 +330,7 @@ def _feedback(value: object, draft: Draft, unknown: Unknown) -> None:
 
 
 def _code_quality(value: object, draft: Draft, unknown: Unknown) -> None:
-    """Read what linter, type checker and tests said."""
+    """Read the results of linter, type checker and tests."""
     if type(value) is not dict:
         raise UnfitError("an object", value)
     for key, said in value.items():
@@ -346,7 +346,7 @@ def _code_quality(value: object, draft: Draft, unknown: Unknown) -> None:
 
 
 def _other_name(field: str, convert: Converter) -> Filler:
-    """Read another name of a key: it counts where the key itself says nothing."""
+    """Return the filler for another name of a key; it is used if the key itself has no value."""
     slot = SLOTS[field]
 
     def fill(value: object, draft: Draft, _unknown: Unknown) -> None:
@@ -375,7 +375,7 @@ FIELDS: dict[str, tuple[int, Converter]] = {
     "outcome": (SLOTS["ending"], ending),
     "explicit_rating": (SLOTS["rating"], rating),
 }
-"""Keys that fill one field, with its slot."""
+"""Keys that fill one field: its slot and converter."""
 FILLERS: dict[str, Filler] = {
     "skill": _other_name("skill_name", skill),
     "category": _other_name("skill_category", name),
@@ -388,20 +388,20 @@ FILLERS: dict[str, Filler] = {
     "feedback": _feedback,
     "code_quality": _code_quality,
 }
-"""Keys that fill several fields, or one that nothing else has filled."""
+"""Keys that fill several fields, or a field that has its own key too."""
 
 
-# A record as a whole
+# Whole records
 
 
 def invocation_of(data: object, options: Options, line: int, *, source: str = "log", unit: str = "line") -> Read:
-    """Read an invocation from a mapping in the rubric's field names; a null is the same as no key.
+    """Read an invocation from a mapping with the rubric's field names; null is the same as a missing key.
 
     Args:
-        data: what JSON gave. All keys but ``skill_name`` and ``timestamp`` are optional.
-        options: how it is read.
-        line: where it stands.
-        source: how it came to us.
+        data: decoded JSON. All keys but ``skill_name`` and ``timestamp`` are optional.
+        options: how to read it.
+        line: its number, for messages.
+        source: where it comes from.
         unit: what ``line`` counts.
     """
     if not isinstance(data, dict):
@@ -435,7 +435,7 @@ def invocation_of(data: object, options: Options, line: int, *, source: str = "l
 
 
 def _flattened(data: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Lift the keys of the three sections to the top, where they stand before; return their paths too."""
+    """Move the keys of the three sections to the top, unless they are there; return their paths too."""
     flat = {key: value for key, value in data.items() if key not in _SECTIONS or not isinstance(value, dict)}
     origins: dict[str, str] = {}
     for section in _SECTIONS:
@@ -454,17 +454,17 @@ _COMPLETION = tuple(
     for key in ("error_count", "recovered", "partial_completion", "workaround_used", "failure_explained", "crashed")
 )
 _LABELS = {
-    SLOTS[key]: (is_model if key == "model" else is_label, f"{key} does not look like a name: left out")
+    SLOTS[key]: (is_model if key == "model" else is_label, f"{key} does not look like a name; not stored")
     for key in ("skill_version", "skill_category", "session_id", "model", "output_type")
 }
 _WORDS = itemgetter(NAME, *(slot for slot in _LABELS if slot != _SESSION))
-_plain: set[tuple[str | None, ...]] = set()  # such words of earlier records, all names: a log repeats the same ones
+_plain: set[tuple[str | None, ...]] = set()  # such values of earlier records, all valid: a log repeats them
 
 
 def finish(
     draft: Draft, unknown: Unknown, problems: list[str], data: Mapping[str, object], options: Options
 ) -> list[str]:
-    """Fill in what follows from the rest, add the problems of what does not go together, and return the warnings."""
+    """Derive missing fields, add problems of inconsistent ones, and return the warnings."""
     problems += _missing(draft, data)
     warnings: list[str] = []
     when = draft[WHEN]
@@ -473,7 +473,7 @@ def finish(
             draft[WHEN] = when = when.replace(tzinfo=UTC)
             warnings.append(_NAIVE)
         if when > options.now + _DAY:
-            problems.append(f"timestamp: expected no more than a day after now, found {when:%Y-%m-%d %H:%M:%S} UTC")
+            problems.append(f"timestamp: expected at most a day after now, found {when:%Y-%m-%d %H:%M:%S} UTC")
     if draft[_USED] is None:
         incoming, outgoing = draft[_INPUT], draft[_OUTPUT]
         draft[_USED] = None if incoming is None or outgoing is None else incoming + outgoing
@@ -481,7 +481,7 @@ def finish(
     follow_ups, still_open = draft[_FOLLOW_UPS], draft[_OPEN]
     if still_open is not None and follow_ups is not None and still_open > follow_ups:
         problems.append(f"follow_up_open: expected at most follow_up_count, {follow_ups}, found {still_open}")
-    if data.get("outcome") == _INTERRUPTED:  # nobody knows how it would have ended, whatever had happened by then
+    if data.get("outcome") == _INTERRUPTED:  # how it would have ended is unknown, whatever happened before
         for slot in _COMPLETION:
             draft[slot] = None
     warnings += _without_text(draft, options)
@@ -497,7 +497,7 @@ def finish(
 
 
 def _missing(draft: Draft, data: Mapping[str, object]) -> Iterator[str]:
-    """Name what must be there and is not; what is there and wrong is a problem already."""
+    """Report missing required fields; invalid values are reported already."""
     if draft[NAME] is None and data.get("skill_name") is None and data.get("skill") is None:
         yield "skill_name is missing"
     if draft[WHEN] is None and data.get("timestamp") is None:
@@ -505,18 +505,18 @@ def _missing(draft: Draft, data: Mapping[str, object]) -> Iterator[str]:
 
 
 def _made_id(data: Mapping[str, object], problems: list[str]) -> str:
-    """Make an id that is the same whenever the record is read: of its JSON with sorted keys, without nulls."""
+    """Make a reproducible id: a digest of the record's JSON with sorted keys, without nulls."""
     stated = {key: value for key, value in data.items() if value is not None}
     try:
         text = json.dumps(stated, sort_keys=True, separators=(",", ":"))
     except RecursionError:
-        problems.append("its JSON is nested too deeply")
+        problems.append("JSON nested too deeply")
         return ""
     return f"auto-{sha256(text.encode()).hexdigest()[:32]}"
 
 
 def _without_text(draft: Draft, options: Options) -> list[str]:
-    """Take out of a draft what may be a person's words, and return the warnings."""
+    """Remove values that may be a user's words from a draft, and return the warnings."""
     words, session, identity = _WORDS(draft), draft[_SESSION], draft[ID]
     if words in _plain and (session is None or is_label(session)) and (identity is None or is_label(identity)):
         return []
@@ -529,7 +529,7 @@ def _without_text(draft: Draft, options: Options) -> list[str]:
 
 
 def _replaced(draft: Draft, options: Options) -> Iterator[str]:
-    """Replace or leave out each field that does not look like a name, and yield the warnings."""
+    """Replace or remove fields that do not look like names, and yield the warnings."""
     own = draft[NAME]
     keep = options.keep_text or own in options.names
     if own is not None and (stored := skill_name(own, keep_text=keep)) != own:

@@ -1,8 +1,8 @@
-"""Read records in bulk with msgspec, which parses and validates a line in less time than the checker takes for it.
+"""Read records in bulk with msgspec, which parses and validates a line faster than the checker.
 
-Of a line that it refuses msgspec names only the first problem. So what is not plainly valid is left to the checker,
-which names all: unknown keys, other names of keys, sections, 3.0 for a count, an outcome of ``interrupted``, and what
-is nested more deeply than any key needs. What is read here is what the checker would make of it.
+msgspec reports only the first problem of a line. So lines that are not plainly valid are left to the checker, which
+reports all: unknown keys, other names of keys, sections, 3.0 for a count, an outcome of ``interrupted``, and deep
+nesting. The result is the same as the checker's.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from skillgate.model.invocation import Ending, Invocation, Read
 _Count = Annotated[int, msgspec.Meta(ge=0, le=MOST)]
 _Object = dict[str, str | int | float | bool | None]
 _List = list[str | int | float | bool | _Object | None]
-_DECODED: dict[Any, Any] = {  # by converter: the type that leaves it nothing to do
+_DECODED: dict[Any, Any] = {  # by converter: the type that makes it unnecessary
     record.flag: bool,
     record.count: _Count,
     record.amount: _Count | Annotated[float, msgspec.Meta(ge=0, le=float(MOST))],
     record.ratio: Annotated[int, msgspec.Meta(ge=0, le=1)] | Annotated[float, msgspec.Meta(ge=0, le=1)],
     record.ending: Ending,
 }
-_CONVERTED: dict[Any, Any] = {  # by converter: a type that it is called with
+_CONVERTED: dict[Any, Any] = {  # by converter: the type of its argument
     record.skill: str,
     record.name: str,
     record.identifier: str | int,
@@ -53,7 +53,7 @@ _FILLERS = [(place, record.FILLERS[key]) for place, key in enumerate(_TYPES) if 
 
 
 def decoded(line: bytes, options: Options, number: int) -> Read | None:
-    """Read a line; None where the checker has to."""
+    """Read a line; None if the checker must read it."""
     try:
         values = msgspec.structs.astuple(_DECODER.decode(line))
     except (ValueError, RecursionError):  # of UTF-8 too
@@ -71,6 +71,6 @@ def decoded(line: bytes, options: Options, number: int) -> Read | None:
     except record.UnfitError:
         return None
     if draft[record.ID] is None or len(unknown) > 1:
-        return None  # an id is made of the whole record, and unknown keys are stored in its order
+        return None  # a generated id depends on the whole record, and unknown keys are stored in its order
     warnings = record.finish(draft, unknown, problems, {}, options)
     return None if problems else Read(number, Invocation._make(draft), None, tuple(warnings))

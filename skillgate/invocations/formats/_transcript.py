@@ -1,8 +1,8 @@
-"""What a Claude Code transcript says of runs of skills: its entries, the files that calls change, and the runs.
+"""Read entries of a Claude Code transcript, the file changes of its calls, and runs of skills.
 
-The format is not published; what is relied on was seen in sessions of versions 1 and 2, and everything else is passed
-over. Source: the transcripts that Claude Code 2.1.330 writes, which a test has it write anew. Of what was said nothing
-is held: counts, times, and digests of lines, never a text.
+The format is not published. The code relies on what was seen in sessions of versions 1 and 2, and skips everything
+else. Source: transcripts of Claude Code 2.1.330, which a test generates again. No text is stored, only counts, times
+and digests of lines.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from skillgate.model.invocation import SEEN_UNTIL, Ending, Invocation, Read
 if TYPE_CHECKING:
     from skillgate.invocations.formats import Options
 
-_LARGEST = 10**12  # tokens of one message: none has had a millionth part of them
+_LARGEST = 10**12  # maximum tokens of one message, far beyond any real one
 _TIME_CHARACTERS = 40
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,95}\Z")
 _COMMAND = re.compile(r"\s*(?:<command-message>[^<]*</command-message>\s*)?<command-name>/([^<]*)</command-name>")
-_HEAD = 2_000  # characters of a text that are looked at
-# What Claude Code itself answers where the user, or the session's permissions, denied a call. What a program prints
-# stands behind its exit code and so never begins like this.
+_HEAD = 2_000  # characters of a text that are examined
+# Claude Code's own answers to calls denied by the user or the session's permissions. A program's output follows its
+# exit code, so it never begins like this.
 _DENIED = re.compile(
     r"(?:<tool_use_error>)?(?:The user doesn't want to (?:proceed with this tool use|take this action)"
     r"|Claude requested permissions? to (?s:.{1,1500}?), but you haven't granted"
@@ -46,23 +46,23 @@ _NOT_SAID = ("<local-command-", "<bash-", "<task-notification>", "<system-remind
 
 
 class Kind(Enum):
-    """What an entry is, as far as runs of skills go."""
+    """The kinds of entries that matter for runs of skills."""
 
-    PROMPT = "prompt"  # a user's own
-    QUEUED = "queued"  # likewise, handed over while the run goes on
-    COMMAND = "command"  # a user's slash command, of whatever sort
-    PRINTED = "printed"  # what a command printed that no model saw
-    BODY = "body"  # the text of a skill, as it is loaded
-    NOTE = "note"  # another text that was put in for the user
+    PROMPT = "prompt"  # by the user
+    QUEUED = "queued"  # by the user, during a run
+    COMMAND = "command"  # any slash command of the user
+    PRINTED = "printed"  # output of a command, not seen by a model
+    BODY = "body"  # the text of a loaded skill
+    NOTE = "note"  # another text inserted for the user
     RESULTS = "results"
     REPLY = "reply"
     INTERRUPTION = "interruption"
-    TOUCHED = "touched"  # a file was changed by somebody else
+    TOUCHED = "touched"  # a file was changed outside the session's tools
     OTHER = "other"
 
 
 class Usage(NamedTuple):
-    """Tokens of one message; ``fresh`` are those of its input that did not come from the cache."""
+    """Tokens of one message; ``fresh`` are input tokens that were not cached."""
 
     fresh: int
     cached: int
@@ -78,46 +78,46 @@ class Call(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What came of a call."""
+    """The result of a call."""
 
     id: str
     failed: bool
     denied: bool = False  # by the user or the session's permissions
-    unloaded: bool = False  # a skill that was denied, or of which there is none
+    unloaded: bool = False  # the skill was denied or does not exist
 
 
 class Entry(NamedTuple):
-    """One entry; ids are ``""`` where there is none that can be one, and what is not known is None."""
+    """One entry; missing or invalid ids are ``""``, other unknown values None."""
 
     kind: Kind
     uuid: str = ""
-    parent: str = ""  # the entry before it
-    message: str = ""  # the reply that it is a part of
-    sessions: tuple[str, ...] = ()  # the session of the file, and before it the one that it was copied from
+    parent: str = ""  # uuid of the previous entry
+    message: str = ""  # id of its reply
+    sessions: tuple[str, ...] = ()  # the session of the file, after the one it was copied from
     at: datetime | None = None
-    sidechain: bool = False  # whether a sub-agent's, of the id ``agent``
+    sidechain: bool = False  # whether it belongs to the sub-agent with the id ``agent``
     agent: str = ""
     model: str | None = None
     stop: str | None = None  # why the reply ended
     usage: Usage | None = None
-    failed: bool = False  # whether it stands in place of a reply that did not come
+    failed: bool = False  # whether it replaces a reply that failed
     has_text: bool = False
     calls: tuple[Call, ...] = ()
     results: tuple[Result, ...] = ()
-    details: Mapping[str, Any] | None = None  # what Claude Code itself keeps of a result
-    name: str = ""  # of a command; of a file that was touched its path
+    details: Mapping[str, Any] | None = None  # Claude Code's own record of a result
+    name: str = ""  # of a command; the path of a touched file
     prompt: int = 0  # a digest
-    unattended: bool = False  # whether a program asked, and maybe nobody reads
+    unattended: bool = False  # whether a program started the session, perhaps without a user
 
 
 def entry_of(line: bytes) -> Entry:
-    """Read a line; raise ValueError where it is no JSON object, in words that quote nothing of it."""
+    """Read a line; raise ValueError if it is not a JSON object. The message quotes nothing of it."""
     try:
         record = json.loads(line.decode("utf-8"))
     except (ValueError, RecursionError):
-        raise ValueError("it is not JSON, or was cut off") from None
+        raise ValueError("invalid or truncated JSON") from None
     if not isinstance(record, dict):
-        raise ValueError("it is JSON, but no object")  # noqa: TRY004 - the type of what was read, not of an argument
+        raise ValueError("not a JSON object")  # noqa: TRY004 - the type of what was read, not of an argument
     entry = _entry(record)._replace(at=_time(record.get("timestamp")), sidechain=record.get("isSidechain") is True)
     if entry.kind is Kind.OTHER:
         return entry
@@ -134,7 +134,7 @@ def entry_of(line: bytes) -> Entry:
 
 
 def identifier(value: object) -> str:
-    """Return an id that is plain enough to be one, else ``""``."""
+    """Return a valid id, else ``""``."""
     return value if isinstance(value, str) and _ID.match(value) else ""
 
 
@@ -215,7 +215,7 @@ def _attached(attached: Mapping[str, Any]) -> Entry:
 
 
 def _is_human(origin: object) -> bool:
-    """Whether a user wrote it; older versions name no origin."""
+    """Whether a user wrote it; older versions record no origin."""
     return not isinstance(origin, dict) or origin.get("kind") == "human"
 
 
@@ -254,10 +254,10 @@ def _time(text: object) -> datetime | None:
         return None
 
 
-# What calls write to files
+# File changes by calls
 
 _WRITERS = {"Write": "file_path", "Edit": "file_path", "MultiEdit": "file_path", "NotebookEdit": "notebook_path"}
-"""Tools that write files, by the field that names the file. What a shell command writes is not seen."""
+"""Tools that write files, with the field that names the file. Changes by shell commands are not seen."""
 _CODE_SUFFIXES = frozenset(
     """
     .asm .bash .bat .c .cc .cjs .clj .cljs .cpp .cs .css .cu .cxx .dart .erl .ex .exs .f90 .fish .fs .go .gradle
@@ -269,12 +269,12 @@ _CODE_SUFFIXES = frozenset(
 
 
 class Change(NamedTuple):
-    """What one call did to a file.
+    """The change of a file by one call.
 
     Attributes:
-        path: its digest.
-        written: how many lines.
-        added, removed: digests of whole lines; None where only the call's input is known, which holds parts of lines.
+        path: a digest.
+        written: number of lines.
+        added, removed: digests of whole lines; None if only the call's input is known, which has parts of lines.
     """
 
     path: int
@@ -285,7 +285,7 @@ class Change(NamedTuple):
 
 
 def requested_change(name: str, values: Mapping[str, Any]) -> Change | None:
-    """Return what a call is to write, by its input; None where it writes no file."""
+    """Return the change that a call requests, from its input; None if it writes no file."""
     path = values.get(_WRITERS.get(name, ""))
     if not isinstance(path, str):
         return None
@@ -296,7 +296,7 @@ def requested_change(name: str, values: Mapping[str, Any]) -> Change | None:
 
 
 def written_change(change: Change, details: Mapping[str, Any] | None) -> Change:
-    """Return what a call did write, by what Claude Code keeps of its result where that has whole lines."""
+    """Return the actual change of a call, if Claude Code's record of the result has whole lines."""
     details = details or {}
     hunks, content = details.get("structuredPatch"), details.get("content")
     if isinstance(hunks, list) and hunks:
@@ -311,14 +311,11 @@ def written_change(change: Change, details: Mapping[str, Any] | None) -> Change:
 
 
 def _lines_of(text: object) -> list[str]:
-    """Return the lines of a text; what follows the last line's end is none."""
-    if not isinstance(text, str) or not text:
-        return []
-    return text.removesuffix("\n").split("\n")
+    return text.removesuffix("\n").split("\n") if isinstance(text, str) and text else []
 
 
 def _count(edit: object) -> int:
-    """Count the lines that an edit adds or changes; a file that is written whole has only new ones."""
+    """Count the lines that an edit adds or changes; all lines are new if a whole file is written."""
     if not isinstance(edit, dict):
         return 0
     new = edit.get("content", edit.get("new_string", edit.get("new_source")))
@@ -335,26 +332,26 @@ def _strings(lines: object) -> list[str]:
 
 # Runs of skills
 
-_CACHED = "tokens_cache_read"  # key in ``extra``: input tokens from the cache, which ``tokens_used`` leaves out
-_MOST_FILES = 10_000  # of a run, that are told apart
-_MOST_TOOLS = 1_000  # likewise
+_CACHED = "tokens_cache_read"  # key in ``extra``: cached input tokens, which ``tokens_used`` leaves out
+_MOST_FILES = 10_000  # maximum distinct files of a run
+_MOST_TOOLS = 1_000  # maximum distinct tools of a run
 _ENDED = ("end_turn", "stop_sequence")
 _CODE = "code_generation"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Run:
-    """What is known of a run of a skill so far, and the invocation that it turns out to be.
+    """A run of a skill, and the invocation it becomes.
 
     Attributes:
         line: of the call that began it.
-        message: the reply that the call is a part of, which came before the run.
+        message: id of the reply with that call, which is not part of the run.
         closed: whether it is over.
         discarded: whether the skill was never loaded, through no fault of its own.
         tokens_known, calls_known, edits_known: whether all of them were seen.
-        follow_ups: prompts since; None within a sub-agent, where no user is.
-        changed: lines that it wrote and that were changed after it.
-        latest, over: of one that is discarded, the runs that take its place: for follow-ups, and for what goes on.
+        follow_ups: number of later prompts; None within a sub-agent, which has no user.
+        changed: number of its lines that were changed later.
+        latest, over: for a discarded run, the runs that replace it: for follow-ups, and on its level.
     """
 
     def __init__(self, line: int, name: object, identity: str, entry: Entry, at: datetime | None) -> None:
@@ -399,14 +396,14 @@ class Run:
             self._tools.add(hash(name))
 
     def fail(self) -> None:
-        """Count an error; one that came to light after the end leaves open how it ended."""
+        """Count an error; after the end, the ending becomes unknown."""
         self._errors += 1
         self._text_since = False
         if self.closed:
             self._ending = None
 
     def use(self, usage: Usage) -> None:
-        """Add tokens, or what is known of more of them since they were added."""
+        """Add tokens, or a correction of earlier ones."""
         self._usage = [have + more for have, more in zip(self._usage or (0, 0, 0), usage, strict=True)]
 
     def write(self, change: Change) -> None:
@@ -417,18 +414,18 @@ class Run:
             self._files.add(change.path)
 
     def miss(self, why: str) -> None:
-        """Note that something of it is not known."""
+        """Note that part of it is unknown."""
         self._problems[why] = None
 
     def reject(self, prompts: int) -> None:
-        """End it with its skill not loaded."""
+        """End it: its skill was not loaded."""
         self._errors, self._ending = self._errors + 1, Ending.HARD_FAILURE
         self.closed, self.prompts_before = True, prompts
 
     def discard(self, why: str, *, latest: Run | None, over: Run | None) -> None:
-        """Note that the skill was never loaded, through no fault of its own: nothing is recorded.
+        """Record nothing: the skill was never loaded, through no fault of its own.
 
-        ``latest`` is the run that follow-ups counted for before it, and ``over`` the run that ended with it.
+        ``latest`` is the run that follow-ups counted for before, ``over`` the run that it ended.
         """
         self._problems.clear()
         self.miss(why)
@@ -436,16 +433,16 @@ class Run:
         self.latest, self.over = latest, over
 
     def reopen(self) -> None:
-        """Note that it goes on, since the skill whose call ended it was never loaded."""
+        """Continue the run: the skill whose call ended it was never loaded."""
         self.closed, self._ending = False, None
 
     def cut(self) -> None:
-        """Note that it is not followed any longer, whatever comes."""
-        self.miss("there are too many runs in one transcript: the first were not followed to its end")
+        """Stop following the run."""
+        self.miss("too many runs in one transcript; the first ones were not followed to its end")
         self.edits_known, self.follow_ups = False, None
 
     def close(self, *, prompts: int, interrupted: bool = False, by_skill: bool = False) -> None:
-        """End it after so many prompts of the session; ``by_skill`` if the next skill was called without a word."""
+        """End it after ``prompts`` prompts of the session; ``by_skill`` if the next skill was called right away."""
         self.closed, self.prompts_before = True, prompts
         if interrupted or not self._replies:
             return
@@ -457,11 +454,11 @@ class Run:
             self._ending = Ending.HARD_FAILURE
 
     def read(self, options: Options, *, until: datetime | None, prompts: int) -> Read:
-        """Return what it turned out to be, from a transcript with this last time and so many prompts."""
+        """Return the invocation, given the last time and the number of prompts of the transcript."""
         if self.discarded:
             return Read(self.line, None, warnings=tuple(self._problems))
         if self._problem is None and self._at is not None and self._at > options.now + timedelta(days=1):
-            self._problem = "its time lies more than a day in the future"
+            self._problem = "time is more than a day in the future"
         if self._problem is not None or self._at is None:
             return Read(self.line, None, self._problem, tuple(self._problems))
         found = self._invocation(self._at, options, until, later=prompts > self.prompts_before)
@@ -505,9 +502,9 @@ class Run:
 
 
 def _problem(name: object, identity: str, at: datetime | None) -> str | None:
-    """Return what prevents a run from being recorded."""
+    """Return why a run cannot be recorded; None if it can."""
     if not isinstance(name, str) or not name.strip():
         return "the call names no skill"
     if not identity:
-        return "the call has no id that can be one"
-    return "no time is told" if at is None else None
+        return "the call has no valid id"
+    return "the call has no time" if at is None else None

@@ -1,9 +1,9 @@
-"""Transcripts that Claude Code keeps of its sessions, ``~/.claude/projects/*/*.jsonl``: each use of a skill.
+"""Read the uses of skills in Claude Code's transcripts, ``~/.claude/projects/*/*.jsonl``.
 
-A use begins with a call of the tool ``Skill``, or with a user's slash command that loads one, and lasts to the last
-reply before the next prompt or the next skill. Of what was said nothing is stored but names of skills and models, ids,
-times and counts. A session is read to its end before any use is yielded, since what the user asks and changes
-afterwards counts, too: read a second time when it has grown, it gives the same ids with other figures.
+A use begins with a call of the ``Skill`` tool or a slash command that loads a skill, and ends with the last reply
+before the next prompt or skill. Only names of skills and models, ids, times and counts are stored, never a text. A
+session is read to its end before any use is yielded, since later prompts and changes count too. Read again after it has
+grown, it yields the same ids with other figures.
 """
 
 from __future__ import annotations
@@ -38,25 +38,25 @@ POSITION = 2
 EXPECTED = "a Claude Code transcript"
 GROWS = True
 MOST_WAITING = 10_000
-"""Runs of one file that are followed at once; with more, the first are yielded as they are by then."""
-_MOST_READS = 10 * MOST_WAITING  # rejected lines that wait for their turn included
-_NO_ENTRY = "it holds no line of a transcript of Claude Code"
-_OF_AGENT = "this is the transcript of a sub-agent: it is read with that of its session, and not by itself"
+"""Maximum runs of one file that are followed at once; beyond, the first are yielded as they are."""
+_MOST_READS = 10 * MOST_WAITING  # with rejected lines that wait for their turn
+_NO_ENTRY = "no line is from a Claude Code transcript"
+_OF_AGENT = "transcript of a sub-agent, skipped: it is read together with its session's transcript"
 
 
 def is_it(head: bytes) -> bool:
-    """Whether a file that begins with these 64 KiB is a transcript."""
+    """Whether a file is a transcript, by its first 64 KiB."""
     whole, _, part = head.rpartition(b"\n")
     found = [_is_entry(line) for line in whole.split(b"\n") if line.strip()]
     return any(found) if found else all(name in part for name in (b'"sessionId":', b'"type":', b'"timestamp":'))
 
 
 def read(lines: Lines, options: Options) -> Iterator[Read]:
-    """Read a transcript, with those of its sub-agents.
+    """Read a transcript and those of its sub-agents.
 
     Yields:
-        Each use of a skill and each line that cannot be read, by their lines; a use within a sub-agent by that of the
-        call that opened it.
+        The uses of skills and the unreadable lines, by line; a use within a sub-agent at the line of the call that
+        started it.
     """
     session, waiting = _Session(options), deque[Run | Read]()
     runs, known = 0, False
@@ -107,16 +107,16 @@ def _is_entry(line: bytes) -> bool:
     return by_type.get(record["type"], "sessionId") in record
 
 
-# The levels of a session, calls that wait for a result, and a memory of bounded size
+# Levels of a session, pending calls, and bounded memory
 
-_MOST_RECENT = 20_000  # ids of each sort: parts of a reply and results of calls stand close to each other
-_MOST_AT_WORK = 256  # sub-agents at once: those above it are forgotten, and what they do counts for no run
+_MOST_RECENT = 20_000  # ids of each kind: parts of a reply, and results of calls, are close together
+_MOST_AT_WORK = 256  # sub-agents at once; older ones are forgotten and count for no run
 
 T = TypeVar("T")
 
 
 class _Recent(Generic[T]):
-    """The last items of a sort, by their keys."""
+    """The most recent items, by key."""
 
     def __init__(self, most: int = _MOST_RECENT) -> None:
         self._items: dict[object, T] = {}
@@ -126,7 +126,7 @@ class _Recent(Generic[T]):
         return self._items.get(key)
 
     def put(self, key: object, item: T) -> None:
-        """Add an item, and forget the oldest where there are too many."""
+        """Add an item; drop the oldest if there are too many."""
         self._items.pop(key, None)
         self._items[key] = item
         if len(self._items) > self._most:
@@ -139,7 +139,7 @@ class _Recent(Generic[T]):
         return reversed(self._items.values())
 
     def first_time(self, key: object, item: T) -> bool:
-        """Add an item unless its key is known, and return whether it was not."""
+        """Add an item unless its key is known; return whether it was added."""
         if key in self._items:
             return False
         self.put(key, item)
@@ -147,53 +147,53 @@ class _Recent(Generic[T]):
 
 
 class _Level:
-    """One conversation: that with the user, or that of a sub-agent."""
+    """One conversation: with the user, or of a sub-agent."""
 
     def __init__(self, outer: tuple[Run, ...] = (), depth: int = 0) -> None:
-        self.outer = outer  # the runs within which it was opened, the innermost first
+        self.outer = outer  # the runs within which it was started, innermost first
         self.depth = depth  # 0 for the user's
-        self.run: Run | None = None  # the one that goes on
-        self.command: tuple[int, Entry] | None = None  # a user's, of which it is not known yet what it does; its line
+        self.run: Run | None = None  # the current run
+        self.command: tuple[int, Entry] | None = None  # a user's command of unknown effect, with its line
 
     @property
     def runs(self) -> tuple[Run, ...]:
-        """All runs that what happens here counts for, the innermost first."""
+        """All runs for which events here count, innermost first."""
         return self.outer if self.run is None else (self.run, *self.outer)
 
 
 @dataclass(slots=True, kw_only=True)
 class _Pending:
-    """A call whose result is not there yet."""
+    """A call without a result so far."""
 
     depth: int  # of its level
-    runs: tuple[Run, ...]  # those it counts for
-    own: Run | None = None  # the run of its own level
+    runs: tuple[Run, ...]  # for which it counts
+    own: Run | None = None  # the run on its own level
     loaded: Run | None = None  # the run that it begins, as the call of a skill
     before: Run | None = None  # the run that follow-ups counted for until then
-    over: Run | None = None  # the run of its level that ended with it
-    change: Change | None = None  # what it is to write
-    prompt: int | None = None  # digest of a sub-agent's prompt; None where the call is for something else
-    sessions: tuple[str, ...] = ()  # where the sub-agent's transcript may lie
+    over: Run | None = None  # the run on its level that it ended
+    change: Change | None = None  # the requested change of a file
+    prompt: int | None = None  # digest of a sub-agent's prompt; None for other calls
+    sessions: tuple[str, ...] = ()  # where the sub-agent's transcript may be
     is_followed: bool = False  # whether entries of the sub-agent are in the file itself
 
 
 @dataclass(slots=True)
 class _Counted:
-    """The tokens of a reply as far as they are known, and the runs that they count for."""
+    """The known tokens of a reply, and the runs for which they count."""
 
     usage: Usage
     runs: tuple[Run, ...]
 
 
 MOST_LINES = 100_000
-"""Lines of a session that are followed, which takes some 30 MB; a run that wrote more has no edit ratio."""
+"""Maximum tracked lines of a session, about 30 MB; a run that wrote more has no edit ratio."""
 MOST_PATHS = 20_000
-"""Files of a session whose changes by others are seen; a run that wrote to more has no edit ratio."""
-_MOST_RUNS = 10_000  # of one file; those before them were yielded
+"""Maximum tracked files of a session; a run that wrote to more has no edit ratio."""
+_MOST_RUNS = 10_000  # of one file; earlier ones were yielded
 
 
 class _Ledger:
-    """Whose lines are in the files of a session, by what was written through tools."""
+    """Which runs wrote the lines in a session's files, as far as tools wrote them."""
 
     def __init__(self) -> None:
         self._writers: dict[int, list[tuple[Run, ...]]] = {}
@@ -201,7 +201,7 @@ class _Ledger:
         self._room = MOST_LINES
 
     def enter(self, change: Change, by: tuple[Run, ...]) -> None:
-        """Enter a change by some runs, the innermost first; by none where no run made it."""
+        """Enter a change by some runs, innermost first, or by none."""
         if change.removed is None:
             self.touch(change.path)
         for line in change.removed or ():
@@ -215,7 +215,7 @@ class _Ledger:
             self._add(change.added, by)
 
     def touch(self, path: int) -> None:
-        """Enter a change to a file that is not known in full."""
+        """Enter a change of a file with unknown lines."""
         for run in self._of_path.pop(path, ()):
             run.edits_known = False
 
@@ -238,7 +238,7 @@ class _Ledger:
             self._writers.setdefault(line, []).append(by)
 
     def _remove(self, line: int, by: tuple[Run, ...]) -> None:
-        """Count a line as changed for the runs that last wrote one like it."""
+        """Count a line as changed for the runs that last wrote an equal one."""
         writers = self._writers.get(line)
         if not writers:
             return
@@ -252,30 +252,30 @@ class _Ledger:
 
 # A session
 
-_AGENTS = ("Task", "Agent")  # what the tool was and is called
+_AGENTS = ("Task", "Agent")  # earlier and current name of the tool
 _FLOW = "Workflow"
-_MOST_AGENTS = 10_000  # sub-agents of a session whose transcripts are read
-_DEEPEST = 8  # sub-agents within one another, likewise
-_UNREAD = "a sub-agent's transcript is not beside its session, or too deep: tokens and calls of its run are unknown"
-_OF_FLOW = "the agents of a workflow are not read: tokens and calls of its run are unknown"
-_BROKEN = "the transcript of a sub-agent has lines that are not JSON: tokens and calls of its run are unknown"
-_DENIED = "a call of a skill was denied: not counted as a use of it"
-_NOT_LOADED = "a call names a skill that does not exist or was not permitted: not counted as a use of it"
-_UNCOUNTED = "a reply does not tell its tokens: those of its run are unknown"
-_UNTIMED = "the call of a skill tells no time: the last one before it was taken"
+_MOST_AGENTS = 10_000  # maximum sub-agents of a session whose transcripts are read
+_DEEPEST = 8  # maximum nesting of sub-agents whose transcripts are read
+_UNREAD = "a sub-agent's transcript is missing or nested too deep; tokens and calls of its run are unknown"
+_OF_FLOW = "agents of a workflow are not read; tokens and calls of its run are unknown"
+_BROKEN = "a sub-agent's transcript has invalid JSON; tokens and calls of its run are unknown"
+_DENIED = "a call of a skill was denied; not counted as a use"
+_NOT_LOADED = "a called skill does not exist or was not permitted; not counted as a use"
+_UNCOUNTED = "a reply has no token counts; the tokens of its run are unknown"
+_UNTIMED = "the call of a skill has no time; the last time before it is used"
 
 
 class _Session:
-    """A session followed entry by entry: which run each entry belongs to, on the user's level and in every sub-agent.
+    """Assigns the entries of a session to runs, on the user's level and in every sub-agent.
 
-    A run lasts until the next prompt or the next skill on its level. What a sub-agent does counts for the run within
-    which it was opened, too; a skill that a sub-agent uses is a run of its own besides.
+    A run lasts until the next prompt or skill on its level. A sub-agent's actions also count for the run within which
+    it was started; a skill used by a sub-agent is an additional run.
 
     Attributes:
-        begun: runs in the order in which they began; the reader takes them out.
-        has_main, has_agents: whether anything of the user's level was seen, and of sub-agents' in the file itself.
-        until: the last time that was seen.
-        prompts: of the user, so far.
+        begun: runs in the order of their beginning; the reader removes them.
+        has_main, has_agents: whether the file has entries of the user's level, and of sub-agents.
+        until: the latest time so far.
+        prompts: number of the user's prompts so far.
     """
 
     def __init__(self, options: Options) -> None:
@@ -304,7 +304,7 @@ class _Session:
         self._enter(level, line, entry)
 
     def end(self) -> None:
-        """Note that nothing follows."""
+        """Finish after the last entry."""
         if self._main.command is not None:
             self._prompt(self._main)
         for pending in self._agents.latest():
@@ -315,7 +315,7 @@ class _Session:
         if entry.at is not None and (self.until is None or entry.at > self.until):
             self.until = entry.at
         if entry.kind is Kind.OTHER or (entry.uuid and not self._entries.first_time(entry.uuid, None)):
-            return  # a session that is resumed may hold copies of its own entries
+            return  # a resumed session may hold copies of its own entries
         if level.command is not None:
             self._resolve(level, level.command, entry)
         if entry.kind is Kind.REPLY:
@@ -339,7 +339,7 @@ class _Session:
             self._prompt(level)
 
     def _resolve(self, level: _Level, command: tuple[int, Entry], entry: Entry) -> None:
-        """Decide by what follows a command whether it loaded a skill, prompted the model, or did neither."""
+        """Decide by the next entry whether a command loaded a skill, prompted the model, or neither."""
         line, before = command
         follows = entry.kind in (Kind.BODY, Kind.NOTE) and bool(before.uuid) and entry.parent == before.uuid
         if follows and entry.kind is Kind.BODY:
@@ -391,7 +391,7 @@ class _Session:
             self._pending.put((level, call.id), pending)
 
     def _count(self, level: _Level, entry: Entry) -> None:
-        """Count the tokens of a reply once, however many entries it is spread over: those of the fullest of them."""
+        """Count the tokens of a reply once, even if it has several entries: the largest counts."""
         key, usage = entry.message or entry.uuid or object(), entry.usage
         known = self._replies.get(key)
         if known is None:
@@ -465,7 +465,7 @@ class _Session:
             run.reject(self.prompts)
 
     def _agent(self, pending: _Pending, line: int, details: Mapping[str, Any]) -> None:
-        """Read what a sub-agent did, unless its entries are in the file; a skill may have one of its own, too."""
+        """Read a sub-agent's transcript, unless its entries are in the file; a skill may have its own agent, too."""
         agent = identifier(details.get("agentId"))
         is_here = pending.is_followed or (agent and (agent in self._read or self._threads.get(agent) is not None))
         if is_here or not (agent or pending.prompt is not None):
@@ -487,7 +487,7 @@ class _Session:
         self._close(level)
 
     def _lines(self, agent: str, sessions: tuple[str, ...]) -> Lines | None:
-        """Return a sub-agent's transcript from where Claude Code has put it at one time or another."""
+        """Return a sub-agent's transcript from the places that versions of Claude Code have used."""
         for path in (*(f"{session}/subagents/agent-{agent}.jsonl" for session in sessions), f"agent-{agent}.jsonl"):
             lines = self._file_lines(path)
             if lines is not None:
@@ -495,7 +495,7 @@ class _Session:
         return None
 
     def _thread(self, entry: Entry) -> _Level:
-        """Return the sub-agent within the file that an entry is of; older versions give it no id."""
+        """Return the level of a sub-agent's entry within the file; older versions have no agent id."""
         level = self._threads.get(entry.agent or entry.parent)
         if level is None:
             pending = self._opener(entry)
@@ -504,7 +504,7 @@ class _Session:
         return level
 
     def _opener(self, entry: Entry) -> _Pending | None:
-        """Return the call that opened a sub-agent: by its prompt, else the last one."""
+        """Return the call that started a sub-agent: by its prompt, else the last one."""
         waiting = [pending for pending in self._agents.latest() if not pending.is_followed]
         same = [pending for pending in waiting if entry.kind is Kind.PROMPT and pending.prompt == entry.prompt]
         found = next(iter(same or waiting), None)

@@ -1,4 +1,4 @@
-"""JSON Lines: one record in the rubric's field names on each line."""
+"""Read JSON Lines: one record per line, with the rubric's field names."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ LINE_BY_LINE = True
 _BOM = b"\xef\xbb\xbf"
 _SECTIONS = ("input", "execution", "output")
 _NAMED = re.compile(rb'\s*\{[^{}]*"skill(?:_name)?"\s*:')  # not within another object
-_FEW = 500  # lines, for which loading msgspec does not pay
+_FEW = 500  # lines up to which loading msgspec takes longer than it saves
 
 
 def is_it(head: bytes) -> bool:
-    """Whether a file consists of lines with objects, of which one names a skill.
+    """Whether a file consists of lines with objects, at least one of which names a skill.
 
-    Lines that are broken or cut off are looked at as text, so that they hide no others.
+    Invalid or truncated lines are searched as text.
     """
     lines = head.removeprefix(_BOM).lstrip().split(b"\n")
     if not lines[0].startswith(b"{") or len(lines[0].strip()) <= 1:
@@ -44,22 +44,22 @@ def _names_skill(line: bytes) -> bool:
 
 
 def read(lines: Lines, options: Options) -> Iterator[Read]:
-    """Read a record from each line; empty lines are passed over, broken ones rejected with their number."""
+    """Read a record from each line; skip empty lines, reject invalid ones with their number."""
     cut = 0
     for number, raw in lines:
         line = raw.removeprefix(_BOM).strip()
         if not line or number == cut:
             continue
         if len(raw) > LONGEST:
-            cut = number  # what follows of it is no line of its own
-            yield Read(number, None, f"it is longer than {LONGEST:,} bytes")
+            cut = number  # skip the other pieces of this line
+            yield Read(number, None, f"longer than {LONGEST:,} bytes")
         else:
             fast = _bulk_reader() if number > _FEW else None
             yield (fast(line, options, number) if fast else None) or checked(line, options, number)
 
 
 def checked(line: bytes, options: Options, number: int) -> Read:
-    """Read a line, and name all that is wrong with it."""
+    """Read a line, and report all its problems."""
     try:
         data = parsed(line)
     except NotJsonError as problem:
@@ -69,7 +69,7 @@ def checked(line: bytes, options: Options, number: int) -> Read:
 
 @cache
 def _bulk_reader() -> Callable[[bytes, Options, int], Read | None] | None:
-    """Return what reads a line faster, or leaves it to :func:`checked`; None without the extra that brings msgspec."""
+    """Return a faster reader, which leaves some lines to :func:`checked`; None without the extra with msgspec."""
     try:
         from skillgate.invocations.formats._struct import decoded
     except ImportError:

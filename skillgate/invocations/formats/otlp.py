@@ -1,13 +1,12 @@
-"""Traces of OpenTelemetry as OTLP JSON: one document, or one on each line, as the collector's file exporter writes.
+"""Read OpenTelemetry traces as OTLP JSON: one document, or one per line, as the collector's file exporter writes.
 
-Spans come in any order, children before parents as a rule, and a trace is spread over a file: its spans are held until
-nothing more can come, and what stands below an invocation is added up. What is held is bounded: where there is too
-much, the traces that were quiet for longest are settled. Figures of one that was not whole then are left open, since
-they would be too small.
+Spans come in any order, usually children before parents, and a trace is spread over a file. So its spans are held until
+no more can follow, and the spans below an invocation are summed. Memory is bounded: if there are too many spans, the
+traces that were quiet for longest are settled. Figures of incomplete traces are unknown, since sums would be too small.
 
-Sources: the specification of OTLP's JSON encoding (ids in hexadecimal, 64-bit numbers as text), and OpenTelemetry's
-conventions for generative AI, which are still in development: the names of attributes here are those of 2026, with two
-that older instrumentations write.
+Sources: the specification of OTLP's JSON encoding (ids in hexadecimal, 64-bit numbers as strings), and OpenTelemetry's
+conventions for generative AI, which are still in development. The attribute names are those of 2026, with two of older
+instrumentations.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from enum import Enum
 from itertools import groupby
 from typing import Any, NamedTuple
 
+from skillgate.format import plural
 from skillgate.invocations.formats import LONGEST, Lines, Options
 from skillgate.invocations.formats._input import MOST, BrokenError, Element, NotJsonError, elements, parsed
 from skillgate.invocations.formats._record import invocation_of, shown
@@ -28,30 +28,30 @@ POSITION = 3
 EXPECTED = "OTLP JSON traces"
 ONE_DOCUMENT = True
 MAX_SPANS = 100_000  # held at once, about 30 MB
-MAX_SETTLED = 250_000  # traces that are remembered to have been settled early
-_QUIET = MAX_SPANS // 10  # other spans since the last of a trace make it quiet: exporters send a few hundred at once
-_SKILL_WEIGHT = 6  # an invocation takes as much memory as so many other spans
-_SPARE = 0.75  # of MAX_SPANS is left when there were too many
+MAX_SETTLED = 250_000  # maximum traces remembered as settled early
+_QUIET = MAX_SPANS // 10  # a trace is quiet after so many other spans: exporters send a few hundred at once
+_SKILL_WEIGHT = 6  # an invocation takes as much memory as this many other spans
+_SPARE = 0.75  # share of MAX_SPANS that remains after settling
 _SPANS = ("resourceSpans", None, "scopeSpans", None, "spans", None)
 _BEGINNING = re.compile(rb'(?:\xef\xbb\xbf)?\s*+\{\s*+"resource(?:Spans|Logs|Metrics|Profiles)"')
-_COUNTS = "a span counts where gen_ai.tool.name is Skill, or where it carries skillgate.skill.name"
-_UNWHOLE = "tokens, tool calls and errors are left open where not all spans of a trace could be held or read"
+_COUNTS = "a use has gen_ai.tool.name Skill or an attribute skillgate.skill.name"
+_UNWHOLE = "not all spans of a trace could be read or held; its tokens, tool calls and errors are unknown"
 _LOADED = (
-    "a span of the Skill tool with none below it tells that a skill was loaded, and not what came of it: its duration,"
-    " tokens, tool calls and errors are left open"
+    "a span of the Skill tool without child spans only shows that the skill was loaded; its duration, tokens, tool"
+    " calls and errors are unknown"
 )
-_BACKWARDS = "a span ends before it begins: its duration is left open"
+_BACKWARDS = "a span ends before it begins; its duration is unknown"
 
 
 def is_it(head: bytes) -> bool:
-    """Whether a file begins as one of OTLP does."""
+    """Whether a file begins like OTLP JSON."""
     return _BEGINNING.match(head) is not None
 
 
 def read(lines: Lines, options: Options) -> Iterator[Read]:
-    """Read the invocations among the spans: calls of the Skill tool, and spans that carry ``skillgate.skill.name``.
+    """Read the invocations among the spans: calls of the Skill tool, and spans with ``skillgate.skill.name``.
 
-    An invocation is yielded when its trace can be taken for complete, which is at the end of a file of ordinary size.
+    An invocation is yielded when its trace is presumably complete: for files of ordinary size, at the end.
     """
     traces = _Traces()
     spans = skills = 0
@@ -72,14 +72,14 @@ def read(lines: Lines, options: Options) -> Iterator[Read]:
         skills += 1
         yield read
     if not skills:
-        seen = f"{spans:,} span{'s' * (spans != 1)}, none of which" if spans else "no span (logs are not read); nothing"
-        yield Read(1, None, unused=f"it holds {seen} is a use of a skill: {_COUNTS}")
+        seen = f"none of {plural(spans, 'span')} is a use of a skill" if spans else "no spans (logs are not read)"
+        yield Read(1, None, unused=f"{seen}; {_COUNTS}")
 
 
 class _Documents:
-    """Number the documents of a file: one begins on each line that looks so, and all else belongs to the last.
+    """Numbers the documents of a file: each begins on a line that looks like a beginning.
 
-    So a document that breaks off takes none of the next with it.
+    So a truncated document does not affect the next one.
     """
 
     def __init__(self) -> None:
@@ -94,7 +94,7 @@ class _Documents:
 
 
 def _span(element: Element, traces: _Traces, options: Options) -> Iterator[Read]:
-    why: object = f"it is longer than {LONGEST:,} bytes"
+    why: object = f"longer than {LONGEST:,} bytes"
     try:
         if element.text is not None:
             yield from traces.add(_span_of(parsed(element.text), options, element.line))
@@ -102,10 +102,10 @@ def _span(element: Element, traces: _Traces, options: Options) -> Iterator[Read]
     except (NotJsonError, _SpanError) as problem:
         why = problem
     traces.damaged = True
-    yield Read(element.line, None, f"a span cannot be read: {why}")
+    yield Read(element.line, None, f"invalid span: {why}")
 
 
-# Attributes: pairs of a key and an encoded value, of which only some mean something here
+# Attributes: pairs of a key and an encoded value; only some are used
 
 _OURS = "skillgate."
 _PREFIXES = (_OURS, "gen_ai.", "error.type", "session.id")
@@ -114,7 +114,7 @@ _DIGITS = 20  # of a 64-bit number with its sign
 
 
 def _attributes(entries: object) -> dict[str, object]:
-    """Return the attributes that mean something here, as they are encoded."""
+    """Return the used attributes, with encoded values."""
     found: dict[str, object] = {}
     for entry in entries if isinstance(entries, list) else ():
         key = entry.get("key") if isinstance(entry, dict) else None
@@ -124,7 +124,7 @@ def _attributes(entries: object) -> dict[str, object]:
 
 
 def _value_of(encoded: object, depth: int = 0) -> Any:  # noqa: ANN401 - JSON
-    """Read an encoded value; None where there is none, or one of a kind that says nothing here."""
+    """Decode a value; None if it is missing or of an unused kind."""
     if not isinstance(encoded, dict) or depth > _DEPTH:
         return None
     for kind, value in encoded.items():
@@ -143,7 +143,7 @@ def _value_of(encoded: object, depth: int = 0) -> Any:  # noqa: ANN401 - JSON
 
 
 def _whole(value: object) -> object:
-    """Read a 64-bit number, which is text as a rule; what is none stays what it is, and is refused later."""
+    """Read a 64-bit number, usually a string; anything else is returned as it is and rejected later."""
     if isinstance(value, str) and len(value) <= _DIGITS and value.removeprefix("-").isdecimal():
         return int(value)
     return value
@@ -157,7 +157,7 @@ _HEX = re.compile(r"[0-9a-fA-F]{16}(?:[0-9a-fA-F]{16})?")
 
 
 class _Kind(Enum):
-    """What a span says of tokens: a call of a model has its own, an agent repeats the sum of its calls."""
+    """Kinds of spans: a model call has its own tokens, an agent repeats the sum of its calls."""
 
     MODEL = "model"
     AGENT = "agent"
@@ -182,12 +182,12 @@ class _SpanError(ValueError):
 
 
 class _Skill(NamedTuple):
-    """The invocation that a span is.
+    """An invocation span.
 
     Attributes:
-        read: what its own attributes say, or why it is rejected.
-        loaded: whether it is only known to be a call of the tool that loads skills.
-        duration_ms: between its times.
+        read: the invocation from its own attributes, or why it is rejected.
+        loaded: whether it is only known as a call of the tool that loads skills.
+        duration_ms: from its start and end.
     """
 
     read: Read
@@ -196,7 +196,7 @@ class _Skill(NamedTuple):
 
 
 class _Span(NamedTuple):
-    """What is held of a span; ids are numbers, since a large file has millions of them."""
+    """The held data of a span; ids are integers to save memory."""
 
     trace: int
     id: int
@@ -209,11 +209,7 @@ class _Span(NamedTuple):
 
 
 def _span_of(data: object, options: Options, line: int) -> _Span:
-    """Read a span.
-
-    Raises:
-        _SpanError: it has no usable ids, so that nobody knows where it belongs.
-    """
+    """Read a span; raise _SpanError if its ids are invalid."""
     if not isinstance(data, dict):
         raise _SpanError(f"expected a span, found {shown(data)}")
     trace, span = _id(data, "traceId", 32), _id(data, "spanId", 16)
@@ -224,7 +220,7 @@ def _span_of(data: object, options: Options, line: int) -> _Span:
     operation = _value_of(values.get("gen_ai.operation.name"))
     kind = _OPERATIONS.get(operation, _Kind.OTHER) if isinstance(operation, str) else _Kind.OTHER
     if operation == "embeddings" and outgoing is None:
-        outgoing = 0  # they have no output that is counted in tokens
+        outgoing = 0  # embeddings have no output tokens
     skill = None
     if "skillgate.skill.name" in values or _value_of(values.get("gen_ai.tool.name")) == _TOOL:
         skill = _skill(data, values, options, line)
@@ -248,7 +244,7 @@ def _usage(values: Mapping[str, object], key: str, older: str) -> int | None:
 def _failed(data: Mapping[str, Any], values: Mapping[str, object]) -> bool:
     status = data.get("status")
     code = status.get("code") if isinstance(status, dict) else None
-    if code in (1, "STATUS_CODE_OK"):  # somebody decided so, whatever was met before
+    if code in (1, "STATUS_CODE_OK"):  # an explicit decision, which overrides recorded errors
         return False
     if code in (2, "STATUS_CODE_ERROR") or _value_of(values.get("error.type")):
         return True
@@ -282,7 +278,7 @@ def _time(value: object) -> int | None:
 
 
 def _record(values: Mapping[str, object]) -> dict[str, Any]:
-    """Return a span's attributes as a record in the rubric's field names: ours as they are, then the standard's."""
+    """Return a span's attributes as a record with the rubric's field names: our own first, then the standard ones."""
     record: dict[str, Any] = {}
     for key, encoded in values.items():
         value = _value_of(encoded) if key.startswith(_OURS) else None
@@ -311,7 +307,7 @@ def _put(record: dict[str, Any], key: str, value: object) -> None:
 
 
 def _named(arguments: object) -> object:
-    """Return a skill's name among the arguments of the tool: ``skill``, or ``command`` in earlier versions of it."""
+    """Return a skill's name from the tool's arguments: ``skill``, or ``command`` in earlier versions."""
     if isinstance(arguments, str):
         try:
             arguments = parsed(arguments.encode("utf-8", "replace"))
@@ -321,7 +317,7 @@ def _named(arguments: object) -> object:
         return None
     found, command = arguments.get("skill"), arguments.get("command")
     if not found and isinstance(command, str):
-        found = command.strip().partition(" ")[0]  # what follows is what the skill is to do
+        found = command.strip().partition(" ")[0]  # the rest is the skill's task
     return found.strip().removeprefix("/") if isinstance(found, str) else found or command
 
 
@@ -329,16 +325,16 @@ def _named(arguments: object) -> object:
 
 
 class _Traces:
-    """The traces of one file. ``damaged`` is set when spans were lost, of whichever trace."""
+    """The traces of one file. ``damaged`` is set once spans of any trace were lost."""
 
     def __init__(self) -> None:
         self.damaged = False
-        self._traces: dict[int, _Trace] = {}  # the one that was quiet for longest comes first
+        self._traces: dict[int, _Trace] = {}  # the one quiet for longest comes first
         self._seen = self._size = 0
         self._settled: set[int] = set()
 
     def add(self, span: _Span) -> Iterator[Read]:
-        """Take a span, and yield what had to be settled for it. A second one of the same id is the same, sent twice."""
+        """Add a span, and yield what is settled to make room. A span with a known id is a duplicate."""
         trace = self._traces.pop(span.trace, None) or _Trace({})
         self._traces[span.trace] = trace
         self._seen += 1
@@ -350,7 +346,7 @@ class _Traces:
             yield from self._make_room()
 
     def rest(self) -> Iterator[Read]:
-        """Settle all traces that are left."""
+        """Settle all remaining traces."""
         while self._traces:
             yield from self._settle(next(iter(self._traces)), whole=True)
 
@@ -361,7 +357,7 @@ class _Traces:
             yield from self._settle(number, whole=quiet and trace.is_closed())
             self._settled.add(number)
         if len(self._settled) > MAX_SETTLED:
-            self.damaged = True  # from here on nobody knows which trace is the rest of another
+            self.damaged = True  # from here on a trace may be the rest of an earlier one
             self._settled.clear()
 
     def _settle(self, number: int, *, whole: bool) -> Iterator[Read]:
@@ -377,13 +373,13 @@ class _Traces:
 
 @dataclass(slots=True)
 class _Trace:
-    """The spans of a trace by their ids; ``touched`` is the number of the last of them among all of a file."""
+    """The spans of a trace by id; ``touched`` is the index of the last one in the file."""
 
     spans: dict[int, _Span]
     touched: int = 0
 
     def is_closed(self) -> bool:
-        """Whether it looks whole: it has its root, and every span its parent."""
+        """Whether it looks complete: it has a root, and every span has its parent."""
         parents = {span.parent for span in self.spans.values()}
         return None in parents and all(parent is None or parent in self.spans for parent in parents)
 
@@ -394,7 +390,7 @@ def _weight(span: _Span) -> int:
 
 @dataclass(slots=True)
 class _Sum:
-    """What a span and all below it amount to; ``usages`` counts those that have tokens in it, known or not."""
+    """The sums of a span and all spans below it; ``usages`` counts those with tokens, known or not."""
 
     below: int = 0
     calls: int = 0
@@ -402,13 +398,13 @@ class _Sum:
     usages: int = 0
     input: int | None = 0
     output: int | None = 0
-    waiting: int = 0  # children that are not yet in it
+    waiting: int = 0  # children that are not added yet
 
     def take_own(self, span: _Span) -> None:
-        """Add the span itself, when its children are in.
+        """Add the span itself, after its children.
 
-        What it and they say twice counts once: a call of a model may be recorded by two libraries, and an agent has the
-        sum of its calls. An invocation that says less than what stands below it does not speak of that, and is added.
+        Tokens reported by both count once: two libraries may record the same model call, and an agent has the sum of
+        its calls. An invocation with fewer tokens than its children does not include them, and is added.
         """
         self.errors += span.failed
         own = span.input, span.output
@@ -430,7 +426,7 @@ class _Sum:
             self.add_usage(child.input, child.output)
 
     def add_usage(self, incoming: int | None, outgoing: int | None) -> None:
-        """Add tokens; where somebody's are not known, the sum is not."""
+        """Add tokens; the sum is unknown if one part is."""
         self.usages += 1
         self.input = None if self.input is None or incoming is None else self.input + incoming
         self.output = None if self.output is None or outgoing is None else self.output + outgoing
@@ -441,13 +437,13 @@ class _Sum:
 
 
 def _sums(spans: dict[int, _Span]) -> dict[int, _Sum]:
-    """Add up every span with all below it, leaves first; those that stand below themselves are left out."""
+    """Sum every span with all spans below it, leaves first; cycles are left out."""
     sums = {number: _Sum() for number in spans}
     for span in spans.values():
         if span.parent in sums:
             sums[span.parent].waiting += 1
     ready = [span for span in spans.values() if not sums[span.id].waiting]
-    for span in ready:  # which grows meanwhile
+    for span in ready:  # the list grows during iteration
         own = sums[span.id]
         own.take_own(span)
         if span.parent in sums:
@@ -460,7 +456,7 @@ def _sums(spans: dict[int, _Span]) -> dict[int, _Sum]:
 
 
 def _completed(skill: _Skill, span: _Span, total: _Sum | None) -> Read:
-    """Return an invocation with the figures that its own attributes lack; no sum where the trace is not whole."""
+    """Return an invocation completed with sums; ``total`` is None if the trace is incomplete."""
     read, found = skill.read, skill.read.invocation
     if found is None:
         return read

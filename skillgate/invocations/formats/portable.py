@@ -1,4 +1,4 @@
-"""The portable file that skills are told to keep: one document with a skill's name and a list of its invocations."""
+"""Read the portable log that skills can keep: one document with a skill's name and a list of its invocations."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ EXPECTED = "a portable log"
 ONE_DOCUMENT = True
 _LIST = ("entries",)
 _ENTRY = ("entries", None)
-# What an entry takes from the top where it has none, with the other name that it may have it by.
+# Defaults for entries from the top of the document, with the other name of each key.
 _SHARED = {"skill_name": "skill", "skill_category": "category", "skill_version": "skill_version"}
 _WANTED = frozenset((_ENTRY, *((key,) for key in _SHARED)))
-_HELD = 32 * 1024 * 1024  # bytes of entries that stand before the name they need, as where keys are sorted
+_HELD = 32 * 1024 * 1024  # maximum bytes of entries held until the name follows, as with sorted keys
 _KEYS = re.compile(rb'"(?:logs_version"\s*:|entries"\s*:\s*\[)')
 
 
 def is_it(head: bytes) -> bool:
-    """Whether a file begins with an object that has ``logs_version`` or a list of ``entries``."""
+    """Whether a file begins with an object with ``logs_version`` or a list of ``entries``."""
     first = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if not first.startswith(b"{"):
         return False
     try:
         data = parsed(first.partition(b"\n")[0])
-    except NotJsonError:  # a document over several lines, or longer than what is seen of it
+    except NotJsonError:  # a document over several lines, or longer than the head
         return _KEYS.search(first) is not None
     return isinstance(data, dict) and ("logs_version" in data or isinstance(data.get("entries"), list))
 
 
 def read(lines: Lines, options: Options) -> Iterator[Read]:
-    """Read each entry; they are counted from 1. A document that breaks off gives the entries before that place."""
+    """Read the entries, numbered from 1. Of a truncated document, the entries before that place are read."""
     shared: dict[str, object] = {}
     waiting: list[tuple[int, bytes]] = []
     room, number, found = _HELD, 0, False
@@ -54,16 +54,16 @@ def read(lines: Lines, options: Options) -> Iterator[Read]:
                     yield _entry(number, text, shared, options)
     except (BrokenError, NotJsonError) as problem:
         found = True
-        yield Read(number + 1, None, f"the document cannot be read from here on: {problem}", (), "entry")
+        yield Read(number + 1, None, f"unreadable from here: {problem}", (), "entry")
     if not found:
-        yield Read(1, None, "the document has no list of entries", (), "entry")
+        yield Read(1, None, "no list of entries", (), "entry")
     for place, text in waiting:
         yield _entry(place, text, shared, options)
 
 
 def _entry(number: int, text: bytes | None, shared: dict[str, object], options: Options) -> Read:
     if text is None:
-        return Read(number, None, f"it is longer than {LONGEST:,} bytes", (), "entry")
+        return Read(number, None, f"longer than {LONGEST:,} bytes", (), "entry")
     try:
         data = parsed(text)
     except NotJsonError as problem:
