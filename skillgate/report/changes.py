@@ -14,6 +14,7 @@ from skillgate.report.judge_doubt import in_words
 from skillgate.report.links import Links
 from skillgate.report.moves import what_moved
 from skillgate.report.numbers import points, ratio
+from skillgate.report.score import scales
 from skillgate.report.skill import Context
 from skillgate.report.tally import answers_warning, badge_with_errors, counts, is_judged, is_simulated
 from skillgate.report.view import (
@@ -222,9 +223,8 @@ def _parts(change: SkillChange, context: Context) -> Iterator[Block]:
 
 def _dimensions(changes: Mapping[Dimension, DimensionChange], judged: Mapping[Dimension, Sides]) -> Table:
     """Set the dimensions that either side measured next to each other, those that moved most first."""
-    known = [item for item in changes.items() if item[1].a is not None or item[1].b is not None]
     rows = []
-    for key, side in sorted(known, key=lambda item: -abs(item[1].change or 0.0)):
+    for key, side in sorted(changes.items(), key=lambda item: -abs(item[1].change or 0.0)):
         bar = Bar(_percent(side.b), numbers.tone(_percent(side.b)), _percent(side.a))
         change = Cell(numbers.moved(side.change, 4), tone=_tone(side.change))
         rows.append(Row((key.value, Cell(chart=bar), ratio(side.a), ratio(side.b), change)))
@@ -254,6 +254,7 @@ def _method(document: Diff | Comparison) -> Iterator[tuple[str, Line]]:
         "" if document.coverage is None else f": {numbers.share(document.coverage, 0)} of the weight was measured"
     )
     yield "Depth", f"{document.depth.value}{measured}"
+    yield from scales()
     yield "Scoring", f"version {document.scoring_version}; scores of other versions do not compare"
     yield "Models", ", ".join(document.models[:20]) or "none: the same bytes give the same score"
     yield "Program", f"{document.tool.name} {document.tool.version}"

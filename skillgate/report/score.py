@@ -383,9 +383,7 @@ def about(report: Report, run: ActionRun | None, links: Links, diff: Diff | None
     """Yield how the numbers came about."""
     coverage = "" if report.coverage is None else f": {share(report.coverage, 0)} of the weight was measured"
     yield "Depth", f"{report.depth.value}{coverage}"
-    grades = (f"{one.value} {f'from {one.at_least:.2f}, ' if one.at_least else ''}{one.meaning}" for one in Grade)
-    yield "Grades", "; ".join(grades)
-    yield "Badges", "; ".join(f"{badge.value} from {badge.composite:g}, {badge.meaning}" for badge in Badge)
+    yield from scales()
     yield "Scoring", f"version {report.scoring_version}; scores of other versions do not compare"
     yield "Models", ", ".join(report.models[:20]) or "none: the same bytes give the same score"
     if (
@@ -408,6 +406,13 @@ def about(report: Report, run: ActionRun | None, links: Links, diff: Diff | None
     if report.config_digest:
         yield "Configuration", code(report.config_digest[:24])
     yield from _provenance(run, links)
+
+
+def scales() -> Iterator[tuple[str, str]]:
+    """Yield what grades and badges mean."""
+    grades = (f"{one.value} {f'from {one.at_least:.2f}, ' if one.at_least else ''}{one.meaning}" for one in Grade)
+    yield "Grades", "; ".join(grades)
+    yield "Badges", "; ".join(f"{badge.value} from {badge.composite:g}, {badge.meaning}" for badge in Badge)
 
 
 def _gaps(results: Sequence[SkillResult]) -> dict[tuple[str, str], int]:
