@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from skillgate.cli.options import (
     Rare,
@@ -163,12 +163,32 @@ def publish_document(
         UsageError: a file cannot be written.
     """
     for name, path in args.output_file:
-        text = rendered(_shaped(document, name, command, single=single), command, name, Style())
+        text = _rendered(document, name, Style(), session, command=command, single=single)
         write_text(path, text, session)
     name = output_format(args)
+    session.out(_rendered(document, name, style_of(session), session, command=command, single=single, seconds=seconds))
+
+
+def _rendered(
+    document: Report | Comparison,
+    name: str,
+    style: Style,
+    session: Console,
+    *,
+    command: str,
+    single: bool,
+    seconds: float | None = None,
+) -> str:
+    """Write a document in a format; a page shows the source beside findings."""
+    if name == "html" and command != "compare":
+        from skillgate.cli.excerpts import excerpts  # only for a page
+        from skillgate.report import score
+        from skillgate.report.formats import html
+        from skillgate.report.skill import Context
+
+        return html.write(score.view(cast("Report", document), context=Context(source=excerpts(session.cwd))))
     shown = _shaped(document, name, command, single=single)
-    style = style_of(session)
-    session.out(rendered(shown, command, name, style, verbose=session.verbose, seconds=seconds))
+    return rendered(shown, command, name, style, verbose=session.verbose, seconds=seconds)
 
 
 def _shaped(document: Report | Comparison, name: str, command: str, *, single: bool) -> Any:  # noqa: ANN401

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.format import plural
+from skillgate.model.finding import Severity
 from skillgate.model.report import StaticLayer
 from skillgate.model.score import Outcome
 from skillgate.report import numbers
@@ -189,7 +190,8 @@ def _finding(finding: Finding, context: Context, within: str, *, is_new: bool, f
     head += [Span("new", "label"), " "] if is_new else []
     head += [code(place, context.links.file(path, finding.line)), f" {finding.message}"]
     head += [f" (found by {finding.tool})"] if finding.tool != "skillgate" else []
-    excerpt = tuple(context.source(path, finding.line)) if finding.line else ()
+    is_shown = finding.line and finding.severity is not Severity.INFO
+    excerpt = tuple(context.source(path, finding.line)) if is_shown else ()
     below: tuple[Line, ...] = ((Span("Fix: ", "strong"), fix),) if fix else ()
     return Item(tuple(head), finding.severity.value, SEVERITIES[finding.severity], below, excerpt)
 
