@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skillgate.files import unlinked
@@ -26,7 +27,7 @@ def excerpts(cwd: str) -> Callable[[str, int], Sequence[tuple[int, str]]]:
     @cache
     def lines(path: str) -> list[str]:
         try:
-            with open(os.path.join(cwd, path), "rb", opener=_plain) as file:
+            with open(Path(cwd, path), "rb", opener=_plain) as file:
                 return file.read(_LONGEST).decode("utf-8", errors="replace").splitlines()
         except (OSError, ValueError):
             return []
