@@ -14,9 +14,10 @@ import pytest
 
 pytest.importorskip("openapi_core", reason="openapi-core is not installed")
 
-from skillgate.action.comment.fit import utf8, utf16
+from skillgate.action.comment.comment import utf16
 from skillgate.action.plan import OUTPUTS
 from skillgate.model.finding import HOMEPAGE
+from skillgate.report.formats.markdown import utf8
 from skillgate.report.json import read as read_document
 from tests.action.hostile import FINDINGS, LOWERED, MARKER, NAMES, SKILLS, TEXTS, hostile_change
 from tests.action.pull_request import PullRequest, skill

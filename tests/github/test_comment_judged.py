@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from skillgate.action.comment.comment import COMMENT_UNITS, comment, headline, summary
-from skillgate.action.comment.fit import utf16
-from skillgate.report.judge_words import SCRIPTED
+from skillgate.action.comment.comment import COMMENT_UNITS, comment, headline, summary, utf16
+from skillgate.report.judge_compared import SCRIPTED
 from tests.github import judged as build
 from tests.github.build import run
 from tests.github.rendered import LIVE, OURS, read, reader, unbalanced

@@ -10,7 +10,7 @@ pytest.importorskip("github", reason="PyGithub is not installed: pip install ski
 pytest.importorskip("openapi_core", reason="openapi-core is not installed: pip install skillgate-action[dev]")
 
 from skillgate.action.api import open_repository
-from skillgate.action.comment.fit import utf16
+from skillgate.action.comment.comment import utf16
 from skillgate.action.comment.issue import issue, mark_of
 from skillgate.action.comment.sticky import bears, marker
 from tests.github import build

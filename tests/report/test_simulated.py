@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, settings
 
-from skillgate.action.comment.comment import COMMENT_UNITS, comment, headline, summary
-from skillgate.action.comment.fit import utf16
+from skillgate.action.comment.comment import COMMENT_UNITS, comment, headline, summary, utf16
 from skillgate.model.layers import DropTest, Estimate, Loads, Spread
 from skillgate.model.report import Composite, StaticLayer
 from skillgate.model.score import Badge, Depth, Dimension
