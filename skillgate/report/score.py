@@ -370,7 +370,10 @@ def _listed(use: ListingUse, clients: Sequence[str], change: int | None) -> tupl
     tone: Tone = "poor" if percent > 100 else "fair" if percent > 90 else "good"
     note = f"of {use.budget:,}"
     note += f", {numbers.more_or_less(change)}" if change else ""
-    note += ", over the budget" if use.characters > use.budget else ""
+    if use.characters > use.budget:
+        note += ", over the budget"
+    elif change and use.characters + change > use.budget:
+        note += ", no room for the same again"
     place: Line = code(use.place) if use.place not in ("", ".") else "here"
     cut = joined(code(path) for path in use.cut[:5])
     if use.cut:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from markdown_it.token import Token
 
-OURS = frozenset({"<details>", "</details>", "<summary>", "</summary>", "<sub>", "</sub>", "<br>"})
+OURS = frozenset({"<details>", "</details>", "<summary>", "</summary>", "<sub>", "</sub>", "<br>", "<code>", "</code>"})
 """The HTML that we write ourselves, the comment of the first line aside."""
 
 LIVE = re.compile(  # what GitHub makes a link, a mention, a reference, an image or a formula of

@@ -197,7 +197,7 @@ def test_what_finds_no_room_is_counted() -> None:
     text = write(view, limit=1000, measure=utf16, foot="the end", rest="full report")
     assert utf16(text) <= 1000
     assert " more skills in the full report." in text
-    assert text.endswith("\n1 more part in the full report: there is no room for them here.\n\n<sub>the end</sub>\n")
+    assert text.endswith("\n2 more parts in the full report: there is no room for them here.\n\n<sub>the end</sub>\n")
     assert "<details>" not in text
 
 
@@ -207,7 +207,7 @@ ITEMS = st.lists(st.text("x😀", min_size=1, max_size=60), min_size=1, max_size
 
 
 @given(
-    st.lists(st.one_of(ITEMS, st.builds(Fold, st.just("part"), st.tuples(ITEMS, ITEMS))), max_size=6),
+    st.lists(st.one_of(ITEMS, st.tuples(ITEMS, ITEMS).map(lambda both: Fold("part", both))), max_size=6),
     st.integers(800, 3000),
     st.sampled_from([utf16, utf8]),
 )
@@ -376,7 +376,7 @@ def test_what_the_change_broke_comes_before_advice_where_the_gate_passes() -> No
 
 
 def test_the_reason_why_there_can_be_no_badge_stands_in_the_row() -> None:
-    (row,) = (line for line in comment(build.broken_but_passing()).split("\n") if line.startswith("| 🔻"))
+    (row,) = (line for line in comment(build.broken_but_passing()).split("\n") if line.startswith("| ⚠️"))
     assert "no badge: only 10 words of prose outside headings |" in row
 
 
@@ -390,7 +390,7 @@ def test_a_merge_is_told_from_the_change_that_was_merged() -> None:
 def test_what_only_stands_beside_is_not_counted_unless_it_fails() -> None:
     subject = build.beside()
     text = comment(subject)
-    assert first_lines(subject)[0] == "### ✅ skillgate: `skills/report-writer` passes"
+    assert first_lines(subject)[0] == "### ✅ skillgate: skills/report-writer passes"
     assert "old-report" not in text
     assert "New findings" not in text
     assert subject.report is not None
@@ -429,14 +429,15 @@ def test_without_a_report_the_log_is_led_to() -> None:
     text = comment(build.ended_early())
     assert f"[log]({build.RUN_URL})" in text
     assert "full report" not in text
-    assert "**Stopped because** " in text
+    assert "\n- the base of the pull request is not in this clone" in text
 
 
 def test_skills_whose_paths_end_alike_are_told_apart() -> None:
     paths = ("a/skills/pdf", "b/skills/pdf", "b/skills/docx", "pdf")
     pairs = [(build.skill(path, 60), build.skill(path, 50 + index)) for index, path in enumerate(paths)]
     text = comment(build.subject(build.run(), *pairs))
-    assert "| | `a/skills/pdf` | `b/skills/pdf` | `docx` | `pdf` |" in text
+    told = re.findall("<summary>Details: <code>(.*?)</code></summary>", text)
+    assert sorted(told) == sorted(paths)
 
 
 def test_lists_are_told_of_where_the_next_change_will_meet_them() -> None:
@@ -444,16 +445,16 @@ def test_lists_are_told_of_where_the_next_change_will_meet_them() -> None:
 
     def told(*listing: ListingUse) -> list[str]:
         text = comment(build.subject(build.run(), build.same(), more={"listing": listing}))
-        return [line for line in text.split("\n") if "listing" in line]
+        return [line for line in text.split("\n") if "Codex" in line]
 
     assert told(use) == []
-    assert told(use._replace(before=600)) == [
-        "- The descriptions now take 1,000 of 8,000 characters of Codex's listing (+400)"
-    ]
+    assert told(use._replace(before=600)) == ["| here | Codex | 1,000 (of 8,000, +400) |"]
     over = use._replace(characters=8254, before=9391)
     assert told(over, over._replace(client=Client.CLAUDE_CODE)) == [
-        "- The descriptions now take 8,254 of 8,000 characters of Codex's and Claude Code's listing (−1,137): over its"
-        " budget, so some are left out"
+        "| here | Codex, Claude Code | 8,254 (of 8,000, −1,137, over the budget) |"
+    ]
+    assert told(use._replace(characters=7940, before=7528)) == [
+        "| here | Codex | 7,940 (of 8,000, +412, no room for the same again) |"
     ]
 
 

@@ -173,7 +173,8 @@ class TestWords:
         assert utf16(found.body) <= 65_000
         assert "evil" not in found.title
         assert "300 skills have got worse" in found.title
-        assert "more in the" in found.body
+        assert "more skills in the [full report]" in found.body
+        assert "- 280 more reasons" in found.body
         assert "<img" not in found.body
         assert " @mona" not in found.body.replace("`", "")
         assert found.body.count("<!--") == 1

@@ -43,7 +43,7 @@ _WORTH = 1.0  # points; advice below is left out where nothing fails
 _RULES = 8  # that a count names
 _DETAILED = 5  # skills
 _DROPS = 20  # skills whose drops may be chance
-_LEFT_OUT = ("Grades", "Badges")  # explained in the full report
+_LEFT_OUT = ("Grades", "Badges", "Program")  # explained in the full report, or said at the end
 
 
 def blocks(subject: Subject, rows: Sequence[Row], links: Links) -> Iterator[Block]:
@@ -69,8 +69,8 @@ def blocks(subject: Subject, rows: Sequence[Row], links: Links) -> Iterator[Bloc
     yield from _benchmark(subject)
     if subject.invocations is not None and subject.invocations.gates:
         yield _gates(subject.invocations)
-    yield from _details(rows, links)
     yield from _sureness(subject, rows, links)
+    yield from _details(rows, links)
 
 
 def table(rows: Sequence[Row], links: Links, *, compared: bool) -> Iterator[Block]:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from skillgate.model.documents import Diff
     from skillgate.report.view import Line
 
+_REASONS = 20
+
 
 class Issue(NamedTuple):
     """What the issue shall be.
@@ -82,11 +84,13 @@ def _body(subject: Subject, diff: Diff, mark: str) -> str:
     rows = [row for row in verdict.rows_of(subject) if row.regressed]
     than = f", compared with {bounded(run.compared, verdict.REASON)}" if run.compared else ""
     at: Line = ("At ", comment.commit(run.head, links), than) if run.head else than.removeprefix(", ")
-    reasons = [
+    reasons: list[Line] = [
         (*verdict.named(row, links), f": {bounded(row.change.regression.reason, verdict.REASON)}")
         for row in rows
         if row.change is not None and row.change.regression is not None
     ]
+    if len(reasons) > _REASONS:
+        reasons[_REASONS:] = [plural(len(reasons) - _REASONS, "more reason")]
     parts = (
         *blocks.table(rows, links, compared=True),
         *blocks.found("New findings", [one for row in rows if row.change for one in row.change.new], links),
