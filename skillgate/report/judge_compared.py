@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.format import plural
 from skillgate.model.layers import JudgeLayer, MonteCarloLayer
-from skillgate.model.score import Dimension, LayerName, Outcome
+from skillgate.model.score import Dimension, Outcome
 from skillgate.report.findings import bounded
 from skillgate.report.numbers import NONE, spread
 from skillgate.report.tally import answers_warning
-from skillgate.scoring.composite import BLEND
 from skillgate.scoring.gate import sampled_drops
 from skillgate.scoring.pairing import apart
 
@@ -133,16 +132,6 @@ def hints(skills: Iterable[SkillChange]) -> Iterator[str]:
     for reason, paths in found.items():
         more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
         yield f"{reason} ({', '.join(paths[:_NAMED])}{more})"
-
-
-def rests_on_judge(dimension: Dimension, result: SkillResult) -> int:
-    """Count the opinions that a dimension mostly rests on; 0 where most of it, or all, is static."""
-    layer = judge_of(result)
-    found = layer.assessments.get(dimension) if layer else None
-    if layer is None or found is None or found.score is None:
-        return 0
-    shares = BLEND[dimension]
-    return (len(found.ratings) or layer.judges) if shares[LayerName.JUDGE] >= shares[LayerName.STATIC] else 0
 
 
 def sides(comparison: Comparison) -> dict[Dimension, Sides]:

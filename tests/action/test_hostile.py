@@ -128,19 +128,19 @@ class TestVerdict:
         assert sum("that sets ORPHAN_REFERENCE aside" in change for change in changes) > 40
 
     def test_the_worst_come_first_and_the_others_are_counted(self, told: Told) -> None:
-        rows = [line for line in told.comment.splitlines() if line.startswith("| ❌")]
+        rows = [line for line in told.comment.splitlines() if line.startswith("| ❌ ")]
         assert [re.search(r"`skills/(\w+)`", row)[1] for row in rows[:2]] == ["bytes", "nul"]  # type: ignore[index]
-        kinds = set(re.findall(r"(?m)^\| ❌ \| (.+?) \d+ ?`+(?:\]| \|)", told.comment))
+        kinds = set(re.findall(r"(?m)^\| ❌ (.+?) \d+ ?`+(?:\]| \|)", told.comment))
         assert len(kinds) >= len(NAMES)
         assert f"{SKILLS} of {SKILLS} skills fail" in told.comment
-        assert re.search(r"[\d,]{6} more in the \[full report\]", told.comment)
+        assert re.search(r"[\d,]{6} more findings in the \[full report\]", told.comment)
 
     def test_a_fork_says_the_same(self, told: Told, retold: Told) -> None:
         assert (retold.ran.code, retold.ran.outputs["comment-status"]) == (0, "created")
         verdict = f"### ❌ skillgate: {SKILLS} of {SKILLS} skills fail"
         assert verdict in told.comment.splitlines()[1]
-        warning, _, first = retold.comment.splitlines()[1:4]
-        assert "its author controls" in warning
+        _, warning, _, first = retold.comment.splitlines()[1:5]
+        assert "Its author controls" in warning
         assert verdict in first
 
     def test_a_fork_does_not_say_what_it_does_to_its_gate(self, told: Told, retold: Told) -> None:

@@ -100,7 +100,7 @@ def _text(token: Token) -> str:
         depth += {"link_open": 1, "link_close": -1}.get(child.type, 0)
         if child.type == "text" and not depth:
             found.append(child.content)
-        elif child.type == "code_inline" or depth:
+        elif child.type == "code_inline" or child.content == "<br>" or depth:
             found.append(" ")
     return "".join(found)
 

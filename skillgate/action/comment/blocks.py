@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from skillgate.report.steps import Step
     from skillgate.report.view import Block, Line, Mark
 
-_ROWS, _FINDINGS = 12, 10  # in sight; the others are folded
+_ROWS, _ENTRIES = 12, 10  # of a table and of a list in sight; the others are folded
 _STEPS, _EACH = 5, 3  # steps, and those of one skill
 _WORTH = 1.0  # points; advice below is left out where nothing fails
 _RULES = 8  # that a count names
@@ -51,7 +51,7 @@ def blocks(subject: Subject, rows: Sequence[Row], links: Links) -> Iterator[Bloc
     compared, context = subject.diff is not None, Context(links)
     if subject.run.policy_changes:
         yield Heading("Changes to the gate itself, effective after the merge")
-        yield Items(tuple(Item(bounded(text, REASON)) for text in subject.run.policy_changes), "change")
+        yield from _folding(Items(tuple(Item(bounded(text, REASON)) for text in subject.run.policy_changes), "change"))
     yield from table(rows, links, compared=compared)
     todo = _todo(rows)
     if todo:
@@ -63,7 +63,7 @@ def blocks(subject: Subject, rows: Sequence[Row], links: Links) -> Iterator[Bloc
     yield from _fixed(rows)
     if aside := [item for row in rows if row.change for item in row.change.suppressed]:
         yield Heading(f"Suppressed by this change: {len(aside):,}")
-        yield changes.suppressed(aside, context)
+        yield from _folding(changes.suppressed(aside, context))
     yield from found("Findings outside the skills", subject.report.outside if subject.report else (), links)
     yield from _catalogue(subject, rows, context)
     yield from _benchmark(subject)
@@ -143,11 +143,15 @@ def found(title: str, findings: Sequence[Finding], links: Links, told: Sequence[
     """Show findings: the worst in sight, the others folded away."""
     if not findings:
         return
-    items = skill.findings(findings, Context(links), told=told)
     yield Heading(f"{title}: {counts(findings)}")
-    yield items._replace(items=items.items[:_FINDINGS])
-    if more := items.items[_FINDINGS:]:
-        yield Fold(plural(len(more), "more finding"), (items._replace(items=more),))
+    yield from _folding(skill.findings(findings, Context(links), told=told))
+
+
+def _folding(found: Items) -> Iterator[Block]:
+    """Show the first entries of a list, the others folded away."""
+    yield found._replace(items=found.items[:_ENTRIES])
+    if more := found.items[_ENTRIES:]:
+        yield Fold(plural(len(more), f"more {found.noun}"), (found._replace(items=more),))
 
 
 def _fixed(rows: Sequence[Row]) -> Iterator[Block]:

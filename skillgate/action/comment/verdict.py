@@ -70,11 +70,11 @@ def shown(path: str) -> str:
 def words(subject: Subject, rows: Sequence[Row], *, naming: bool = False) -> str:
     """Say the verdict in a few words, as in ``1 of 3 skills fails``; ``naming`` which one."""
     show = (lambda row: bounded(row.name, 80) if row.path in ("", ".") else shown(row.path)) if naming else None
-    found = title(subject.run, subject.report, rows, compared=subject.diff is not None, show=show)
+    said = [title(subject.run, subject.report, rows, compared=subject.diff is not None, show=show)]
+    said += _allowed(subject, rows)
     if subject.run.result == "pass" and got_worse(subject):
-        unlisted = f"the benchmark fails, and {settings.FAIL_ON.key} does not list it"
-        return f"{found}; {unlisted}" if rows else unlisted
-    return found
+        said = [*(said if rows else ()), f"the benchmark fails, and {settings.FAIL_ON.key} does not list it"]
+    return "; ".join(said)
 
 
 def scripted(subject: Subject) -> str:
@@ -94,7 +94,6 @@ def reasons(subject: Subject, rows: Sequence[Row], links: Links) -> Iterator[Lin
 
 def notes(subject: Subject, rows: Sequence[Row], links: Links) -> Iterator[Line]:
     """Yield which skills have no score, and what else a reader should know."""
-    yield from _allowed(subject, rows)
     for row in rows:
         if row.unscored and not row.untouched and not any(one.startswith(row.path) for one in subject.run.reasons):
             why = row.result.composite.reason if row.result else None
@@ -114,8 +113,8 @@ def plain(subject: Subject, rows: Sequence[Row]) -> str:
     found = _reasons(subject, rows)
     first = f": {bounded(found[0].removeprefix('.: '), REASON)}" if found else ""  # "." is a skill without a directory
     more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-    said = "; ".join((words(subject, rows), *_allowed(subject, rows)))
-    return bounded(" ".join(filter(None, (scripted(subject), f"skillgate: {said}{first}{more}"))), 2 * REASON)
+    said = f"skillgate: {words(subject, rows)}{first}{more}"
+    return bounded(" ".join(filter(None, (scripted(subject), said))), 2 * REASON)
 
 
 def _reasons(subject: Subject, rows: Sequence[Row]) -> tuple[str, ...]:
