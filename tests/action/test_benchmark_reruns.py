@@ -204,7 +204,7 @@ def test_what_a_change_does_to_the_benchmark_is_told_as_a_change_to_the_gate(
     ran = repository.run(**INPUTS)
     assert (ran.code, ran.outputs["comment-status"]) == (int(touches), "created"), ran.err
     assert ran.run["policy_changes"] == [f"benchmark doubles: {path} changed"]
-    assert "in force after the merge" in github.bodies[0]
+    assert "effective after the merge" in github.bodies[0]
 
 
 @pytest.mark.parametrize("skills", ["programs", "programs/doubler"])
