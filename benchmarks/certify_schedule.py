@@ -43,7 +43,7 @@ class Task(NamedTuple):
 
 
 def tasks_of(document: dict[str, Any]) -> list[Task]:
-    """List what a run asked, as its report tells: judges, prompts, and sessions with their grades."""
+    """List what a run asked, from its report: judges, prompts, and sessions with their grades."""
     layers = {layer["name"]: layer for layer in document["layers"]}
     judges, sessions = layers["judge"]["judges"], layers["montecarlo"]
     found = [Task(1, fan=judges)]
@@ -88,7 +88,7 @@ def rounds_of(tasks: Sequence[Task], in_flight: int) -> int:
 
 
 def certify(bench: Bench, answers: str, report: str) -> Run:
-    """Certify the skill, with the answers that are kept under this name."""
+    """Certify the skill, with the answers cached under this name."""
     kept = ("--cache-dir", str(bench.scratch / answers), "--output-file", str(bench.scratch / report))
     skill = next(bench.skills.iterdir())
     command = ("-m", "skillgate", "certify", "-q", "--max-calls", "1000000", *kept, *bench.options, str(skill))
@@ -116,7 +116,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     print(f"{'':<34}{'wall s':>8}{'CPU s':>8}{'peak MB':>9}{'run ÷':>8}")
     print(f"{f'list schedule, {rounds} rounds':<34}{waiting:8.2f}")
-    print(row("start-up, all answers kept", again))
+    print(row("start-up, all answers cached", again))
     print(row("start-up, and the schedule", again._replace(wall_s=bound), fresh.wall_s / bound))
     print(row("the run", fresh, 1.0))
     return 0

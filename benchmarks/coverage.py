@@ -190,7 +190,7 @@ def strength() -> Covered:
 def elo(repetitions: int) -> Iterator[Covered]:
     """Simulate what Elo's spread holds."""
     for name, cells in elo_cells(repetitions).items():
-        yield _summary(f"Elo's resampling spread, held against {name}", _matches(), cells, repetitions)
+        yield _summary(f"Elo's resampling spread, compared with {name}", _matches(), cells, repetitions)
 
 
 def _matches() -> str:

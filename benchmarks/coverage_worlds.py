@@ -1,4 +1,4 @@
-"""The worlds in which intervals are tried: grades, paired differences, skills in sessions, and judges beside them."""
+"""Worlds to test intervals in: grades, paired differences, skills in sessions, and judges."""
 
 from __future__ import annotations
 

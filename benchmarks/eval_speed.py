@@ -1,4 +1,4 @@
-"""Measure `eval` of programs against the bare cost of starting them, and what it takes beside.
+"""Compare `eval` of programs with the bare cost of starting them, and measure its overhead.
 
     python -m benchmarks.eval_speed [--rounds N] [--many TASKS]
 
@@ -95,7 +95,7 @@ def bare(skill: Path) -> float:
 
 
 def evaluated(skill: Path, benchmark: Path, place: Path, *, runs: int, at_once: int, stored: bool = False) -> Taken:
-    """Run `eval` in a process of its own.
+    """Run `eval` in a new process.
 
     Raises:
         RuntimeError: not every task passed, so that the time means nothing.
@@ -153,7 +153,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             if not number:  # the first round compiles the modules
                 floor, helped, each = [], [], {kind: [] for kind in each}
         bound = median(floor)
-        print(f"| {TASKS} tasks × {RUNS} runs, {AT_ONCE} at once | calls s | ÷ bare | beside s | CPU s | peak MB |")
+        print(f"| {TASKS} tasks × {RUNS} runs, {AT_ONCE} at once | calls s | ÷ bare | overhead s | CPU s | peak MB |")
         print("|---|--:|--:|--:|--:|--:|")
         print(f"| {TASKS * RUNS} bare spawns | {bound:.2f} | 1.00 | | | |")
         for kind, runs in each.items():
@@ -169,7 +169,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             took = evaluated(*paths, folder / "out", runs=1, at_once=16)
             print(
                 f"\n{args.many:,} tasks, 16 at once, persistent workers: {took.calls_s:.1f} s,"
-                f" {took.beside_s:.1f} s beside, {took.peak_mb:.0f} MB"
+                f" {took.beside_s:.1f} s overhead, {took.peak_mb:.0f} MB"
             )
     return 0
 

@@ -1,4 +1,4 @@
-"""What skillgate finds in public skills: counted by rule, kept as a snapshot, and judged by hand.
+"""Findings of skillgate in public skills: counted by rule, saved as a snapshot, and judged by hand.
 
     python -m benchmarks.findings [--corpus DIR] [--write] [--sample]
 
@@ -151,8 +151,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Check the collections, print what was asked for, and give the exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.findings")
     parser.add_argument("--corpus", type=Path, default=Path(os.environ.get("SKILLGATE_TEST_DATA", "."), "corpus"))
-    parser.add_argument("--write", action="store_true", help="bring the snapshot and the page's figures up to date")
-    parser.add_argument("--sample", action="store_true", help="print the infos that are drawn to be judged")
+    parser.add_argument("--write", action="store_true", help="update the snapshot and the page's figures")
+    parser.add_argument("--sample", action="store_true", help="print the sampled infos to judge")
     options = parser.parse_args(arguments)
     if not all((options.corpus / collection).is_dir() for collection in COLLECTIONS):
         sys.stderr.write(f"{options.corpus} does not hold {', '.join(COLLECTIONS)}; name another with --corpus\n")

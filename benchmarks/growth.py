@@ -53,7 +53,7 @@ class Growth(NamedTuple):
 
     @property
     def marked(self) -> bool:
-        """Tell whether the shape grows too fast or costs too much."""
+        """Return whether the shape grows too fast or costs too much."""
         return self.exponent > STEEP or self.seconds_per_mb > SLOW
 
 

@@ -39,7 +39,7 @@ class Call(NamedTuple):
 
     Attributes:
         skill: requests of earlier skills go first.
-        number: likewise among those of one skill.
+        number: the same among those of one skill.
         prefix: of those with the same one, one goes ahead; -1: none.
         then: how many requests become ready with its answer.
     """
@@ -107,7 +107,7 @@ def write_skills(folder: Path, many: int) -> None:
 
 @contextmanager
 def server(latency_ms: int) -> Iterator[str]:
-    """Run the scripted model server in a process of its own; give its address."""
+    """Run the scripted model server in a new process; return its address."""
     command = [sys.executable, "-m", "skillgate", "demo-server", "--json", "--latency-ms", str(latency_ms)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -125,7 +125,7 @@ class Bench(NamedTuple):
     options: tuple[str, ...]
 
     def score(self, answers: str) -> Run:
-        """Score the skills, with the answers that are kept under this name."""
+        """Score the skills, with the answers cached under this name."""
         kept = str(self.scratch / answers)
         command = ("-m", "skillgate", "score", "--depth", "standard", "-q", "--cache-dir", kept, *self.options)
         return run((*command, str(self.skills)), bytecode=str(self.scratch / "bytecode"))
@@ -175,7 +175,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(f"{'':<34}{'wall s':>8}{'CPU s':>8}{'peak MB':>9}{'run ÷':>8}")
     print(f"{f'list schedule, {len(rounds)} rounds':<34}{waiting:8.2f}")
     print(row("import of the SDK, and the schedule", imports._replace(wall_s=bound), fresh.wall_s / bound))
-    print(row("all answers kept, and the schedule", again._replace(wall_s=beside), fresh.wall_s / beside))
+    print(row("all answers cached, and the schedule", again._replace(wall_s=beside), fresh.wall_s / beside))
     print(row("the run", fresh, 1.0))
     for many in (args.skills, 10 * args.skills):
         with place(many, 0, (*options, "--max-calls", "1000000")) as bench:  # a limit: nobody is to be asked

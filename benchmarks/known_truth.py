@@ -1,4 +1,4 @@
-"""Hold what `certify` measures against a world with a known truth, seed by seed.
+"""Compare what `certify` measures with a world with a known truth, seed by seed.
 
     python -m benchmarks.known_truth [--seeds N] [--first N] [--simulations N]
 
@@ -60,7 +60,7 @@ class Bound(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """Tell whether there is an interval and the truth is in it; ends are given with six decimals."""
+        """Return whether there is an interval and the truth is in it; ends are given with six decimals."""
         if self.low is None or self.high is None:
             return False
         return self.low - 1e-6 <= self.truth <= self.high + 1e-6

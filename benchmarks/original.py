@@ -81,7 +81,7 @@ class Document(NamedTuple):
 
 
 def read(directory: Path) -> Document:
-    """Read a skill's main file as the original does: frontmatter between the first two ``---``, wherever they stand."""
+    """Read a skill's main file as the original does: frontmatter between the first two ``---``, wherever they are."""
     raw = (directory / "SKILL.md").read_text(encoding="utf-8")
     pieces = raw.split("---", 2)
     framed = raw.startswith("---") and len(pieces) == 3
@@ -101,7 +101,7 @@ def read(directory: Path) -> Document:
 
 
 def step(count: float, *bands: tuple[float, float]) -> float:
-    """Give the points of the first band whose least value is reached, else 0."""
+    """Return the points of the first band with a minimum that is reached, else 0."""
     return next((points for least, points in bands if count >= least), 0.0)
 
 
@@ -116,17 +116,17 @@ def length(characters: int) -> float:
 
 
 def triggers(text: str) -> bool:
-    """Tell whether a trigger phrase of the original's list stands in the text."""
+    """Return whether a trigger phrase of the original's list is in the text."""
     return bool(_TRIGGER.search(text))
 
 
 def proactive(text: str) -> bool:
-    """Tell whether the word "proactively" stands in the text."""
+    """Return whether the word "proactively" is in the text."""
     return "proactively" in text.lower()
 
 
 def automatic(text: str) -> bool:
-    """Tell whether one of the words for automatic use stands in the text."""
+    """Return whether one of the words for automatic use is in the text."""
     return bool(_AUTOMATIC.search(text))
 
 
@@ -136,27 +136,27 @@ def use_cases(text: str) -> float:
 
 
 def context(text: str) -> bool:
-    """Tell whether "when", "for" or "during" stands before a word in -ing, whatever the word."""
+    """Return whether "when", "for" or "during" is before a word in -ing, whatever the word."""
     return bool(_CONTEXT.search(text))
 
 
 def output_format(text: str) -> bool:
-    """Tell whether one line holds "output" and "format", or "return" and "json"."""
+    """Return whether one line has "output" and "format", or "return" and "json"."""
     return bool(_OUTPUT.search(text.lower()))
 
 
 def returns(text: str) -> bool:
-    """Tell whether a word for giving something back stands in the text."""
+    """Return whether a word for giving something back is in the text."""
     return bool(_RETURNS.search(text.lower()))
 
 
 def inputs(text: str) -> bool:
-    """Tell whether a word for being given something stands in the text."""
+    """Return whether a word for being given something is in the text."""
     return bool(_INPUT.search(text.lower()))
 
 
 def orchestrates(text: str) -> bool:
-    """Tell whether a word begins orchestrat-, coordinat- or dispatch."""
+    """Return whether a word begins orchestrat-, coordinat- or dispatch."""
     return bool(_ORCHESTRATES.search(text.lower()))
 
 
@@ -191,22 +191,22 @@ def tags(text: str) -> frozenset[str]:
 
 
 def examples(text: str) -> bool:
-    """Tell whether a heading of the original's list of example sections stands in the text."""
+    """Return whether a heading of the original's list of example sections is in the text."""
     return any(word in text.lower() for word in _EXAMPLES)
 
 
 def troubleshooting(text: str) -> bool:
-    """Tell whether a heading of the original's list of troubleshooting sections stands in the text."""
+    """Return whether a heading of the original's list of troubleshooting sections is in the text."""
     return any(word in text.lower() for word in _TROUBLE)
 
 
 def table(text: str) -> bool:
-    """Tell whether a line holds three vertical bars."""
+    """Return whether a line has three vertical bars."""
     return any(line.count("|") >= 3 for line in text.split("\n"))
 
 
 def decision(text: str) -> bool:
-    """Tell whether a word for a decision aid stands in the text."""
+    """Return whether a word for a decision aid is in the text."""
     return bool(_DECISION.search(text.lower()))
 
 
@@ -238,7 +238,7 @@ def neighbours(count: int) -> float:
 
 
 def related(text: str) -> bool:
-    """Tell whether a word for a neighbour stands in the text."""
+    """Return whether a word for a neighbour is in the text."""
     return bool(_RELATED.search(text))
 
 

@@ -1,4 +1,4 @@
-"""The linters that skillgate is timed beside: how each is called, where it is found, how it is installed.
+"""The linters to compare with: how each is called, where it is found, how it is installed.
 
 Pinned, so that figures of different days are about the same programs. Left out: csklint, which needs two programs that
 it downloads. plugin-eval is on no registry; `benchmarks.peers` says how to run it from a checkout.
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Peer(NamedTuple):
     """A tool and how to call it; words are split as a shell does, then ``{path}`` and the like are filled in.
 
-    ``{layout}`` is a copy with every skill in a ``.claude/skills`` of its own, for a tool that looks nowhere else;
+    ``{layout}`` is a copy with every skill in its own ``.claude/skills``, for a tool that looks nowhere else;
     links between skills are dead there. ``registry`` is pypi or npm. ``cold`` is added where no cache may be used and
     ``warm`` where one must be; ``warm`` is None for a tool without a cache.
     """
@@ -114,7 +114,7 @@ def others(named: Mapping[str, str]) -> Iterator[Tool]:
 
 
 def install(folder: Path) -> int:
-    """Fetch every peer into ``folder``, each of PyPI's into an environment of its own; give how many failed."""
+    """Fetch every peer into ``folder``, each of PyPI's into its own environment; return how many failed."""
     failures = 0
     for peer in PEERS:
         try:

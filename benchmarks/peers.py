@@ -1,4 +1,4 @@
-"""Time skillgate beside other linters of skills: the same tree, in turn (A B C …, A B C …), in one run.
+"""Compare the time of skillgate with other skill linters: the same tree, in turn (A B C …, A B C …), in one run.
 
     python -m benchmarks.peers --install DIR                    fetch the pinned peers into DIR
     python -m benchmarks.peers [--tools DIR] [--corpus DIR] [--rounds N] [--peer NAME=COMMAND]

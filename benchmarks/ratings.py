@@ -1,4 +1,4 @@
-"""Measure the ratings of matches beside plain loops and beside choix, which also fits Bradley–Terry.
+"""Compare the ratings of matches with plain loops and with choix, which also fits Bradley–Terry.
 
     python -m benchmarks.ratings [--skills N] [--matches N] [--resamples N] [--results N] [--rounds N]
 
@@ -41,7 +41,7 @@ NEAR = 1e-4  # points: where the plain loop ends
 
 
 class Timed(NamedTuple):
-    """The least time of some rounds, and what came of the last."""
+    """The minimum time of some rounds, and the result of the last."""
 
     name: str
     wall_s: float

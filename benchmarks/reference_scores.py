@@ -39,7 +39,7 @@ DIMENSIONS = {"frontmatter_quality": "triggering_accuracy", "orchestration_wirin
 SMALLEST = 0.05  # differences of a sub-check up to this need no cause
 TOLERANCE = 0.001  # what the causes of a difference may leave over; recorded scores have six decimals
 CHANGED = "the text changed since it was scored"
-LEFT_OUT = "files beside SKILL.md that this copy of the collection leaves out"
+LEFT_OUT = "files next to SKILL.md that this copy of the collection leaves out"
 
 
 class Compared(NamedTuple):

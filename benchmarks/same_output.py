@@ -81,7 +81,7 @@ TEXTS: Sequence[Sequence[str]] = (
     ("log", "dashboard", "--at", "2026-11-20"),
     ("log", "list", "--all", "--limit", "5"),
 )
-"""Commands whose text is shown as a difference."""
+"""Commands with text that is shown as a difference."""
 
 
 class Ran(NamedTuple):
@@ -93,7 +93,7 @@ class Ran(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """Where two commits differ; ``counts`` tells that it is more than wording."""
+    """Where two commits differ; ``counts`` means that it is more than wording."""
 
     command: str
     what: str
@@ -107,7 +107,7 @@ def compare(
 
     Args:
         old: a checkout.
-        new: likewise.
+        new: the same for the new commit.
         files: a directory that both get a copy of, at the same path, one after the other.
         commands: are given ``--json``, and must have the same exit code and the same document.
         texts: must have the same exit code; their texts are compared line by line.

@@ -68,8 +68,8 @@ def _definitions(size: int) -> str:
 BODIES: dict[str, Callable[[int], str]] = {
     "one line": _repeat("word "),
     "one word": _repeat("x"),
-    "blanks in a line": lambda size: "a" + " " * size + "b",
-    "blanks and dashes": _repeat("a          -"),
+    "spaces in a line": lambda size: "a" + " " * size + "b",
+    "spaces and dashes": _repeat("a          -"),
     "output": _repeat("output "),
     "output format": _repeat("the output "),
     "manages": _repeat("manages coordinates "),
@@ -177,7 +177,7 @@ def names() -> tuple[str, ...]:
 def write(name: str, size: int) -> str:
     """Give a SKILL.md of about ``size`` characters in that shape.
 
-    What stands in the frontmatter is cut at 60,000 characters, under the limit beyond which it is not read at all.
+    The frontmatter is cut at 60,000 characters, under the limit beyond which it is not read at all.
     """
     if name in BODIES:
         return f"---\nname: shape\ndescription: {DESCRIPTION}\n---\n{PROSE}{BODIES[name](size)}\n"

@@ -1,4 +1,4 @@
-"""Measure the static layer: one skill in a cold process, and a whole collection, beside what cannot be saved.
+"""Measure the static layer: one skill in a cold process, and a whole collection, compared with the unavoidable minimum.
 
     python -m benchmarks.static [--corpus DIR] [--skill DIR] [--rounds N]
 
@@ -37,7 +37,7 @@ for path in sys.stdin.read().split("\\0"):
 
 
 class Run(NamedTuple):
-    """What one process took. ``cpu_s`` and ``peak_mb`` are 0 where the system does not tell them."""
+    """What one process took. ``cpu_s`` and ``peak_mb`` are 0 if the system does not report them."""
 
     wall_s: float
     cpu_s: float
@@ -115,7 +115,7 @@ def cases(skill: Path, corpus: Path) -> dict[str, tuple[Sequence[str], str]]:
 
 
 def typical(corpus: Path) -> Path:
-    """Pick the skill whose main file is of median size."""
+    """Return the skill with the main file of median size."""
     files = sorted(corpus.rglob("SKILL.md"), key=lambda path: (path.stat().st_size, str(path)))
     return files[len(files) // 2].parent
 

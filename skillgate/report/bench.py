@@ -12,6 +12,7 @@ from skillgate.report import charts, numbers
 from skillgate.report.findings import bounded
 from skillgate.report.numbers import NONE, decimal, ends, milliseconds, share
 from skillgate.report.view import (
+    MARKS,
     Bar,
     Cell,
     Figure,
@@ -64,7 +65,7 @@ class _Task(NamedTuple):
 
 def view(report: BenchReport) -> View:
     """Build what a report on benchmarks shows."""
-    mark = numbers.MARKS[report.gate.passed]
+    mark = MARKS[report.gate.passed]
     if mark != "fail" and not _is_sure(report):
         mark = "error"
     skills = list(enumerate(report.reports, start=1))
@@ -164,7 +165,7 @@ def _skill_row(report: CompletionReport, anchor: str, *, several: bool, alone: b
     interval = summary.completion_interval
     low, high = (interval.ci_low, interval.ci_high) if interval else (None, None)
     percent, start, end = (None if value is None else 100 * value for value in (rate, low, high))
-    tone, mark = numbers.tone(percent), numbers.MARKS[report.gate.passed]
+    tone, mark = numbers.tone(percent), MARKS[report.gate.passed]
     note = report.skill_version + (f" on {report.benchmark_id} {report.benchmark_version}".rstrip() if several else "")
     return Row(
         (

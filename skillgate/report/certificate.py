@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from skillgate.errors import CodecError, UsageError
 from skillgate.model.codec import decode, encode
@@ -125,8 +125,8 @@ def _why_not(result: SkillResult, content: Content) -> str | None:
     return content.reason
 
 
-def render(document: Any) -> str:  # noqa: ANN401 - a certificate, or the check of one
-    """Write a document as JSON, with two blanks of indent and a final line feed."""
+def render(document: Certificate) -> str:
+    """Write a certificate as JSON, with an indent of two spaces and a final line feed."""
     text = json.dumps(encode(document), indent=2, ensure_ascii=False)
     return text.replace("##[", "\\u0023#[") + "\n"  # a CI runner would take the other for a command
 

@@ -16,6 +16,7 @@ from skillgate.report.numbers import points, ratio
 from skillgate.report.skill import Context
 from skillgate.report.tally import answers_warning, badge_with_errors, counts, is_judged, is_simulated
 from skillgate.report.view import (
+    MARKS,
     Bar,
     Cell,
     Figure,
@@ -51,8 +52,7 @@ def view(diff: Diff, links: Links | None = None) -> View:
     changes = gravest_first(diff)
     warning, hints = first_hint(diff)
     anchors = {change.path: f"skill-{n}" for n, change in enumerate(changes, 1)}
-    blocks: list[Block] = [Note(warning, "poor")] if warning else []
-    blocks.append(Figures(tuple(_figures(diff))))
+    blocks: list[Block] = [Figures(tuple(_figures(diff)))]
     if changes:
         same = len(diff.skills) - len(changes)
         caption = "The greatest loss first" + (f"; {plural(same, 'skill')} unchanged" if same else "")
@@ -69,6 +69,7 @@ def view(diff: Diff, links: Links | None = None) -> View:
         hints,
         tuple(blocks),
         tuple(_about(diff, context.links)),
+        alarm=warning,
         ends=True,
     )
 
@@ -128,7 +129,7 @@ def _title(diff: Diff, changes: Sequence[SkillChange]) -> str:
 def _whole_mark(diff: Diff) -> Mark:
     if diff.gate.passed is None and (any(map(unread, diff.skills)) or any(map(undecided, diff.skills))):
         return "error"
-    return numbers.MARKS[diff.gate.passed]
+    return MARKS[diff.gate.passed]
 
 
 def _mark(change: SkillChange) -> Mark:
@@ -266,7 +267,7 @@ def compare_view(comparison: Comparison) -> View:
     a, b = comparison.a, comparison.b
     context = Context()
     judged = sides(comparison) if is_judged((a, b)) else {}
-    blocks: list[Block] = [Note(warning, "poor") for warning in answers_warning((a, b))]
+    blocks: list[Block] = []
     for name, side in (("A", a), ("B", b)):
         if side.composite.score is None:
             blocks.append(Note(f"No score in {name}: {side.composite.reason or 'not evaluated'}", "fair"))
@@ -286,12 +287,13 @@ def compare_view(comparison: Comparison) -> View:
     outcomes = comparison.gate.outcomes
     return View(
         _compared(a, b, comparison.change),
-        numbers.MARKS[comparison.gate.passed],
+        MARKS[comparison.gate.passed],
         (code(a.skill.path), " (A) and ", code(b.skill.path), " (B)"),
         tuple(f"gate {'passed' if one.verdict is Outcome.PASS else 'failed'}: {one.reason}" for one in outcomes),
         tuple(f"hint: {hint}" for hint in comparison.hints),
         tuple(blocks),
         tuple(_method(comparison)),
+        " ".join(answers_warning((a, b))),
     )
 
 

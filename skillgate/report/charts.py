@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from skillgate.report.view import Bar
 
 _THICK = 8.0  # pixels of a bar
 _COLUMN = 140.0  # pixels of the longest column
@@ -45,16 +44,15 @@ class Drawing(NamedTuple):
     width: float = 0.0
 
 
-def bar(value: Bar) -> Drawing:
+def bar(value: float | None, style: str, before: float | None = None) -> Drawing:
     """Draw a value from 0 to 100, with the part that was won or lost."""
-    if value.value is None:
+    if value is None:
         return Drawing((Shape("rect", 0, 0, 100, _THICK, "gap"),), _THICK)
-    end = within(value.value)
-    shapes = [Shape("rect", 0, 0, 100, _THICK, "track"), Shape("rect", 0, 0, end, _THICK, value.tone)]
-    if value.before is not None and value.before != value.value:
-        start = within(value.before)
-        style = "up" if end > start else "down"
-        shapes.append(Shape("rect", min(start, end), 0, abs(end - start), _THICK, style))
+    end = within(value)
+    shapes = [Shape("rect", 0, 0, 100, _THICK, "track"), Shape("rect", 0, 0, end, _THICK, style)]
+    if before is not None and before != value:
+        start = within(before)
+        shapes.append(Shape("rect", min(start, end), 0, abs(end - start), _THICK, "up" if end > start else "down"))
     return Drawing(tuple(shapes), _THICK)
 
 

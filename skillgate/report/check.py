@@ -8,10 +8,8 @@ from skillgate.format import plural
 from skillgate.model.finding import Severity
 from skillgate.model.report import StaticLayer
 from skillgate.model.score import Outcome
-from skillgate.report import numbers
-from skillgate.report.across import change_lines
-from skillgate.report.skill import SEVERITIES
 from skillgate.report.tally import (
+    SEVERITIES,
     answers_warning,
     badge_of,
     blamed_outside,
@@ -20,7 +18,7 @@ from skillgate.report.tally import (
     suppressed_in_words,
     worst_first,
 )
-from skillgate.report.view import Fold, Item, Items, Note, Span, View, spans
+from skillgate.report.view import MARKS, Fold, Item, Items, Note, Span, View, spans
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,18 +38,17 @@ def view(report: Report) -> View:
         blocks.append(Items(tuple(every), "finding", raw=True))
     if quiet:
         blocks.append(Fold("Infos and suppressed findings", (Items(tuple(quiet), "finding", raw=True),), quiet=True))
-    blocks += [Note(line) for line in change_lines(report)]
-    mark = (
-        "error"
-        if report.summary.not_evaluated and report.gate.passed is not False
-        else numbers.MARKS[report.gate.passed]
-    )
+    if report.across is not None or any(use.before is not None for use in report.listing):
+        from skillgate.report.across import change_lines  # only beside a baseline
+
+        blocks += [Note(line) for line in change_lines(report)]
+    mark = "error" if report.summary.not_evaluated and report.gate.passed is not False else MARKS[report.gate.passed]
     return View(
         summary(report),
         mark,
         reasons=tuple(_reasons(report)),
-        notes=tuple(answers_warning(report.results)),
         blocks=tuple(blocks),
+        alarm=" ".join(answers_warning(report.results)),
         ends=True,
     )
 

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 from skillgate.format import plural
 from skillgate.model.finding import Severity
 from skillgate.registry import EVAL_FORMATS
-from skillgate.report import numbers
 from skillgate.report.check import finding_line
 from skillgate.report.findings import bounded
 from skillgate.report.tally import counts
-from skillgate.report.view import Fold, Item, Items, Note, View, code
+from skillgate.report.view import MARKS, Fold, Item, Items, Note, View, code
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,7 +37,7 @@ def _linted(report: EvalsReport) -> View:
     failed = [f"gate failed: {'; '.join(one.reason for one in gate.outcomes)}"] if gate.passed is False else []
     return View(
         f"{said} {_looked_at(report)}",
-        numbers.MARKS[gate.passed],
+        MARKS[gate.passed],
         reasons=tuple(failed),
         blocks=tuple(_findings([one for one in report.findings if one not in infos], infos)),
         ends=True,
@@ -70,7 +69,7 @@ def _shown(report: EvalsReport) -> View:
     infos = [finding for finding in report.findings if finding.severity is Severity.INFO]
     findings = _findings([one for one in report.findings if one not in infos], infos)
     sets = [Fold((code(one.name), f"  {one.path}"), tuple(_set(one)), open=True) for one in report.sets]
-    return View(_looked_at(report), numbers.MARKS[report.gate.passed], blocks=(*sets, *findings))
+    return View(_looked_at(report), MARKS[report.gate.passed], blocks=(*sets, *findings))
 
 
 def _set(one: SetSummary) -> Iterator[Block]:

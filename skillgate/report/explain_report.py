@@ -13,7 +13,7 @@ from skillgate.model.score import Dimension, LayerName
 from skillgate.report import judge, sessions
 from skillgate.report.formats import markdown as markdown_format
 from skillgate.report.formats import text as text_format
-from skillgate.report.judge_compared import judge_of
+from skillgate.report.judge_compared import answers_warning, judge_of
 from skillgate.report.numbers import NONE, decimal, ratio, reason, share, signed, sure
 from skillgate.report.steps import main_file
 from skillgate.report.terminal import Style
@@ -58,7 +58,7 @@ def explain(
     """
     results = (report.result(),) if isinstance(report, SingleReport) else report.results
     result, key = _found(results, skill), _dimension(dimension)
-    warning = judge.answers_warning((result,))
+    warning = answers_warning((result,))
     view = View(
         (code(result.skill.path), f": {key.value}"),
         notes=(Span(warning, "poor"),) if warning else (),

@@ -195,7 +195,7 @@ def trend_items(trends: Iterable[InvocationTrend], names: Mapping[str, Span]) ->
         below: list[Line] = [_change(one), one.reason]
         if one.weak_component is not None:
             below.append(f"weak: {_component(one.weak_component)}; {one.recommendation or 'no advice'}")
-        called = "too few to tell" if one.trend is None else one.trend.value
+        called = "too few to compare" if one.trend is None else one.trend.value
         yield Item(name(one.skill, names), f"{_ARROWS[one.trend]} {called}", _TRENDS[one.trend], tuple(below))
 
 

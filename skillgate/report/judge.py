@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from skillgate import settings
 from skillgate.format import plural
-from skillgate.model.layers import Assessment, JudgeLayer, MonteCarloLayer, RankingLayer
+from skillgate.model.layers import Assessment
 from skillgate.model.score import Dimension, Outcome
 from skillgate.report import charts, numbers
 from skillgate.report.findings import bounded
-from skillgate.report.judge_compared import SCRIPTED, doubt, is_chance, judge_of, judges_of
+from skillgate.report.judge_compared import doubt, is_chance, judge_of, judges_of
 from skillgate.report.links import Links
 from skillgate.report.numbers import NONE, breadth, ratio, reason, several, spread, sure
 from skillgate.report.tally import worst_first
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         Agreement,
         DropTest,
         Estimate,
-        Lift,
+        JudgeLayer,
         Quotation,
         Triggering,
         TriggerPrompt,
@@ -46,32 +46,6 @@ _ANSWERS = {True: "yes", False: "no", None: NONE}
 
 
 # --- what weakens a whole report ---
-
-
-def answers_warning(results: Iterable[SkillResult]) -> str:
-    """Warn of scripted or replayed answers; ``""`` where a model answered, or none was asked."""
-    every = list(results)
-    judges = {layer.provider: None for layer in judges_of(every) if not layer.live}
-    others = {layer.provider: None for result in every for layer in _played(result) if not layer.live}
-    if not judges | others:
-        return ""
-    named = several([reason(provider) for provider in judges | others])
-    said = "judge" * bool(judges), "sessions and matches" * bool(others)
-    speakers = " or of ".join(filter(None, said))
-    return f"{SCRIPTED} (provider {named}): no model read the skill. Scores of {speakers} say nothing about it."
-
-
-def _played(result: SkillResult) -> Iterator[MonteCarloLayer | RankingLayer | Lift]:
-    """Yield what rests on sessions or matches that took place."""
-    for layer in result.layers:
-        if isinstance(layer, RankingLayer | MonteCarloLayer) and _has_answers(layer):
-            yield layer
-    if result.lift is not None and result.lift.tasks:
-        yield result.lift
-
-
-def _has_answers(layer: MonteCarloLayer | RankingLayer) -> bool:
-    return bool(layer.played) if isinstance(layer, RankingLayer) else layer.completed + layer.failed > 0
 
 
 def allowed(results: Iterable[SkillResult]) -> Iterator[str]:
@@ -448,7 +422,7 @@ def triggering_blocks(layer: JudgeLayer) -> tuple[Block, ...]:
         word = "missed" if _wrong(prompt) else "as meant" if answered else NONE
         tone: Tone = "poor" if _wrong(prompt) else "good" if answered else "muted"
         answers = ", ".join(_ANSWERS[answer] for answer in prompt.predicted)
-        rows.append(Row((Cell(word, tone=tone), answers, kind(prompt), bounded(prompt.prompt))))
+        rows.append(Row((Span(word, tone), answers, kind(prompt), bounded(prompt.prompt))))
     names = columns("result", "judges load it", "kind", "prompt")
     return (Note("; ".join(filter(None, (*said, source)))), Table(names, tuple(rows), noun="prompt", most=50))
 

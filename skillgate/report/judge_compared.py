@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.format import plural
-from skillgate.model.layers import JudgeLayer, MonteCarloLayer
+from skillgate.model.layers import JudgeLayer, MonteCarloLayer, RankingLayer
 from skillgate.model.score import Dimension, Outcome
 from skillgate.report.findings import bounded
-from skillgate.report.numbers import NONE, spread
-from skillgate.report.tally import answers_warning
+from skillgate.report.numbers import NONE, reason, several, spread
 from skillgate.scoring.gate import sampled_drops
 from skillgate.scoring.pairing import apart
 
@@ -17,14 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from skillgate.model.documents import Comparison, Diff, DimensionChange, SkillChange
-    from skillgate.model.layers import DropTest
+    from skillgate.model.layers import DropTest, Lift
     from skillgate.model.report import GateOutcome, SkillResult
     from skillgate.scoring.pairing import Pair
 
 SCRIPTED = "SCRIPTED OR REPLAYED ANSWERS"
 INCONCLUSIVE = "inconclusive: "
 _CHANCE = "does not tell from chance"  # of the gate's reason
-_NAMED = 5  # skills that a hint names
 
 
 def judge_of(result: SkillResult) -> JudgeLayer | None:
@@ -35,6 +33,31 @@ def judge_of(result: SkillResult) -> JudgeLayer | None:
 def judges_of(results: Iterable[SkillResult]) -> tuple[JudgeLayer, ...]:
     """Return the judge layers of several skills."""
     return tuple(layer for layer in map(judge_of, results) if layer is not None)
+
+
+def answers_warning(results: Iterable[SkillResult]) -> str:
+    """Warn of scripted or replayed answers; ``""`` where a model answered, or none was asked."""
+    every = list(results)
+    judges = {layer.provider: None for layer in judges_of(every) if not layer.live}
+    others = {layer.provider: None for result in every for layer in _played(result) if not layer.live}
+    if not judges | others:
+        return ""
+    named = several([reason(provider) for provider in judges | others])
+    said = ", ".join(filter(None, ("the judge" * bool(judges), "sessions and matches" * bool(others))))
+    return f"{SCRIPTED} (provider {named}): no model read the skill, so the numbers of {said} say nothing about it."
+
+
+def _played(result: SkillResult) -> Iterator[MonteCarloLayer | RankingLayer | Lift]:
+    """Yield what rests on sessions or matches that took place."""
+    for layer in result.layers:
+        if isinstance(layer, RankingLayer | MonteCarloLayer) and _has_answers(layer):
+            yield layer
+    if result.lift is not None and result.lift.tasks:
+        yield result.lift
+
+
+def _has_answers(layer: MonteCarloLayer | RankingLayer) -> bool:
+    return bool(layer.played) if isinstance(layer, RankingLayer) else layer.completed + layer.failed > 0
 
 
 class Sides(NamedTuple):
@@ -113,7 +136,8 @@ def is_chance(outcome: GateOutcome) -> bool:
 
 def alarm(pairs: Iterable[Pair]) -> tuple[str, ...]:
     """Warn of answers on either side that no model gave; the first of a diff's hints."""
-    return tuple(answers_warning([side for pair in pairs for side in pair if side is not None]))
+    warning = answers_warning(side for pair in pairs for side in pair if side is not None)
+    return (warning,) if warning else ()
 
 
 def first_hint(diff: Diff) -> tuple[str, tuple[str, ...]]:
@@ -129,9 +153,8 @@ def hints(skills: Iterable[SkillChange]) -> Iterator[str]:
         outcome = change.regression
         if outcome is not None and outcome.verdict is Outcome.INCONCLUSIVE and change.change is None:
             found.setdefault(outcome.reason, []).append(change.path)
-    for reason, paths in found.items():
-        more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
-        yield f"{reason} ({', '.join(paths[:_NAMED])}{more})"
+    for why, paths in found.items():
+        yield f"{why} ({several(paths)})"
 
 
 def sides(comparison: Comparison) -> dict[Dimension, Sides]:

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 
 from skillgate.format import apart
 from skillgate.model.score import Badge
-from skillgate.report.findings import bounded
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from skillgate.report.view import Mark, Tone
+    from skillgate.report.view import Tone
 
 NONE = "—"
-MARKS: Mapping[bool | None, Mark] = {True: "pass", False: "fail", None: "none"}
 VERDICT_TONES: Mapping[str, Tone] = {"pass": "good", "fail": "poor", "skip": "muted"}
 """The tone of a gate's verdict; others are ``fair``."""
 WIDE = 0.05
@@ -147,6 +145,8 @@ def sure(value: float | None, low: float | None, high: float | None, *, scale: f
 
 def reason(text: str | None, most: int = _REASON) -> str:
     """Write a text of a model or a skill within a sentence of ours; a missing reason is reported as that."""
+    from skillgate.report.findings import bounded  # only where a model was asked
+
     return bounded(text.strip() if text else "no reason is given", most)
 
 

@@ -101,12 +101,16 @@ def writer(kind: str, form: str) -> Callable[..., str]:
         raise UsageError(f"{KINDS[kind].what} cannot be written as {form}; it can be as {', '.join(known)}")
     writers = _writers()[form]
     module, _, function = writers.get(kind, writers.get(_EVERY, "")).rpartition(":")
-    loaded = importlib.import_module(f"skillgate.report.{module}") if module else OUTPUT_FORMATS.load(form)
-    found: Callable[..., str] = getattr(loaded, function)
-    if function.endswith("view"):
+
+    def load() -> Callable[..., Any]:
+        loaded = importlib.import_module(f"skillgate.report.{module}") if module else OUTPUT_FORMATS.load(form)
+        found: Callable[..., Any] = getattr(loaded, function)
+        return found
+
+    if function.endswith("view"):  # the subject is loaded when there is something to show
         write = OUTPUT_FORMATS.load(form).write
-        return lambda document, *args, **options: write(found(document), *args, **options)
-    return found
+        return lambda document, *args, **options: write(load()(document), *args, **options)
+    return load()
 
 
 def render(

@@ -28,6 +28,7 @@ from skillgate.report.tally import (
     worst_first,
 )
 from skillgate.report.view import (
+    MARKS,
     Bar,
     Cell,
     Chart,
@@ -81,8 +82,7 @@ def view(
     ranked = worst_first(report.results)
     anchors = {result.skill.path: f"skill-{n}" for n, result in enumerate(ranked, 1)}
     alone = len(ranked) == 1
-    blocks: list[Block] = [Note(warning, "poor") for warning in answers_warning(report.results)]
-    blocks.append(Figures(tuple(_figures(report, ranked, diff))))
+    blocks: list[Block] = [Figures(tuple(_figures(report, ranked, diff)))]
     if alone:
         blocks += skill.blocks(ranked[0], context, alone=True)
     else:
@@ -104,6 +104,7 @@ def view(
         tuple(_notes(report, run, context.links)),
         tuple(blocks),
         tuple(about(report, run, context.links, diff)),
+        alarm=" ".join(answers_warning(report.results)),
         ends=run is None,
     )
 
@@ -129,7 +130,7 @@ def _mark(report: Report, run: ActionRun | None) -> Mark:
         return "pass" if run.result == "pass" else "fail" if run.result == "fail" else "error"
     if report.gate.passed is not False and report.summary.not_evaluated:
         return "error"
-    return numbers.MARKS[report.gate.passed]
+    return MARKS[report.gate.passed]
 
 
 def _title(mark: Mark, report: Report, ranked: Sequence[SkillResult]) -> str:

@@ -6,7 +6,6 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.format import plural
-from skillgate.model.finding import Severity
 from skillgate.model.report import StaticLayer
 from skillgate.model.score import Outcome
 from skillgate.report import numbers
@@ -14,8 +13,9 @@ from skillgate.report.findings import order
 from skillgate.report.links import Links
 from skillgate.report.numbers import ends, points, ratio, share
 from skillgate.report.steps import main_file, steps
-from skillgate.report.tally import failures, is_judged, is_simulated
+from skillgate.report.tally import SEVERITIES, failures, is_judged, is_simulated
 from skillgate.report.view import (
+    MARKS,
     Bar,
     Cell,
     Fold,
@@ -38,9 +38,8 @@ if TYPE_CHECKING:
     from skillgate.model.report import DimensionScore, SkillResult
     from skillgate.model.score import Dimension, Evidence
     from skillgate.report.steps import Step
-    from skillgate.report.view import Block, Line, Mark, Tone
+    from skillgate.report.view import Block, Line, Mark
 
-SEVERITIES: dict[Severity, Tone] = {Severity.ERROR: "poor", Severity.WARNING: "fair", Severity.INFO: "muted"}
 FEW = 3  # findings and steps that a terminal shows unless everything is asked for
 _LONG = 40  # characters of a reason from which on it is not said twice
 _LINES = 5  # lines of one file that a step names
@@ -68,7 +67,7 @@ class Context(NamedTuple):
 
 def mark_of(result: SkillResult) -> Mark:
     """Return whether a skill passes its gate."""
-    return numbers.MARKS[result.gate.passed] if result.evaluated else "error"
+    return MARKS[result.gate.passed] if result.evaluated else "error"
 
 
 def score_cell(result: SkillResult) -> Cell:
@@ -107,9 +106,9 @@ def blocks(result: SkillResult, context: Context, *, alone: bool) -> Iterator[Bl
     if result.dimensions:
         yield Fold("Dimensions", (dimensions(result, change),), open=True, quiet=not alone)
     yield from layers(result, context.links)
-    checks = tuple(_evidence(result))
-    if checks:
-        yield Fold("Evidence: what each point rests on", checks, quiet=True)
+    if checks := tuple(_evidence(result)):
+        table = Table(columns("evidence", "line", "#points"), checks, noun="line of evidence", most=200)
+        yield Fold("Evidence: what each point rests on", (table,), quiet=True)
 
 
 def layers(result: SkillResult, links: Links) -> Iterator[Block]:
@@ -263,7 +262,7 @@ def dimensions(result: SkillResult, change: SkillChange | None) -> Table:
 def _grade(found: DimensionScore) -> Cell:
     if found.grade is None or found.score is None:
         return Cell()
-    return Cell(f"{found.grade.value} ({found.grade.meaning})", tone=numbers.tone(100 * found.score))
+    return Cell(found.grade.value, tone=numbers.tone(100 * found.score))
 
 
 def gap_reasons(result: SkillResult) -> dict[Dimension, str]:
@@ -288,14 +287,13 @@ def gap_reasons(result: SkillResult) -> dict[Dimension, str]:
     return words
 
 
-def _evidence(result: SkillResult) -> Iterator[Block]:
+def _evidence(result: SkillResult) -> Iterator[Row]:
+    """Build a row for each sub-check, followed by what its points rest on."""
     for layer in result.layers:
         for name, check in layer.sub_checks.items() if isinstance(layer, StaticLayer) else ():
-            said = f"{numbers.words(name)} {ratio(check.score)}" + (f": {check.reason}" if check.reason else "")
-            rows = tuple(
-                Row((item.text, f"line {item.line}" if item.line else "", _points(item))) for item in check.evidence
-            )
-            yield Table(columns("evidence", "line", "#points"), rows, said, "line of evidence")
+            title = (Span(numbers.words(name), "strong"), f": {check.reason}" if check.reason else "")
+            yield Row((title, "", ratio(check.score)))
+            yield from (Row((it.text, f"line {it.line}" if it.line else "", _points(it))) for it in check.evidence)
 
 
 def _points(item: Evidence) -> Cell:

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from skillgate.model.finding import Finding
     from skillgate.model.report import Report, SkillResult
     from skillgate.model.score import Badge
+    from skillgate.report.view import Tone
 
+SEVERITIES: Mapping[Severity, Tone] = {Severity.ERROR: "poor", Severity.WARNING: "fair", Severity.INFO: "muted"}
 _NAMED = 3  # skills of one reason that are named
 _ROWS = 5  # files without a readable text that have a row each
 
@@ -129,7 +131,7 @@ def answers_warning(results: Sequence[SkillResult]) -> list[str]:
     """Warn of answers that no model gave; empty where there are none."""
     if not is_judged(results) and not is_simulated(results):
         return []
-    from skillgate.report.judge import answers_warning as warning  # only where a model was asked
+    from skillgate.report.judge_compared import answers_warning as warning  # only where a model was asked
 
     return list(filter(None, [warning(results)]))
 

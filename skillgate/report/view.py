@@ -10,13 +10,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from skillgate.report.charts import Drawing
 
 Tone: TypeAlias = Literal["", "good", "fair", "poor", "muted"]
 Mark: TypeAlias = Literal["pass", "fail", "error", "none"]
 """``error``: not everything was measured; ``none``: nothing was asked."""
+
+
+MARKS: Mapping[bool | None, Mark] = {True: "pass", False: "fail", None: "none"}
+"""The mark of a gate, by whether it passed."""
 
 
 class Span(NamedTuple):
@@ -243,6 +247,7 @@ class View(NamedTuple):
         notes: what weakens the whole.
         blocks: the rest, the most urgent first.
         about: how the numbers came about.
+        alarm: what must be known before any number, such as answers that no model gave.
         ends: whether a terminal shows the verdict after the rest, where it is seen first of a long output.
     """
 
@@ -253,4 +258,5 @@ class View(NamedTuple):
     notes: tuple[Line, ...] = ()
     blocks: tuple[Block, ...] = ()
     about: tuple[tuple[str, Line], ...] = ()
+    alarm: str = ""
     ends: bool = False

@@ -319,7 +319,8 @@ def test_in_a_browser_nothing_runs_and_nothing_is_asked_for(
     browser.open(pages[name].as_uri())
     browser.run("document.querySelectorAll('details').forEach(each => { each.open = true })")
     shown: Any = browser.run(
-        "[typeof window.owned, document.querySelectorAll('script, img, iframe, form, input:not([type=search]), object').length,"
+        "[typeof window.owned,"
+        " document.querySelectorAll('script, img, iframe, form, input:not([type=search]), object').length,"
         " document.documentElement.scrollWidth <= innerWidth, document.body.innerText.includes('<img src=x onerror')]"
     )
     assert shown == ["undefined", int(name == "report"), True, True]  # the page's own script, which adds filters

@@ -33,7 +33,7 @@ POSIX_ONLY = {
 HEAVY = {"numpy", "scipy", "anthropic", "jsonschema", "rich", "asyncio", "pydantic", "requests", "httpx"}
 KEEPERS = {  # the one module that may import a package of an extra
     "skillgate.action.api": {"github", "requests"},
-    "skillgate.report.html_shell": {"jinja2", "markupsafe"},
+    "skillgate.report.formats.html": {"jinja2", "markupsafe"},
     "skillgate.http_transport": {"httpx2", "httpcore2"},
     "skillgate.llm.port": {"jsonschema"},  # within a function
     "skillgate.llm.providers.anthropic": {"anthropic", "httpx2"},

@@ -62,9 +62,9 @@ def test_checking_loads_nothing_heavy(output: str) -> None:
 
 def test_a_renderer_is_loaded_only_when_it_is_asked_for() -> None:
     text = loaded("score", EXAMPLE, "--output", "text")
-    assert "skillgate.report.text" in text
-    assert not {"skillgate.report.json", "skillgate.report.markdown"} & text
-    assert "skillgate.report.text" not in loaded("score", EXAMPLE, "--output", "json")
+    assert "skillgate.report.formats.text" in text
+    assert not {"skillgate.report.json", "skillgate.report.formats.markdown"} & text
+    assert "skillgate.report.formats.text" not in loaded("score", EXAMPLE, "--output", "json")
 
 
 def test_a_defect_is_loaded_only_where_it_applies() -> None:

@@ -65,7 +65,7 @@ QUIET = {
 }
 VIOLENT = {
     "start processes without end": "bomb",
-    "leave a process behind in a session of its own": "daemon",
+    "leave a process behind in its own session": "daemon",
     "write 1 GB to its standard output": "floods_stdout",
     "write 1 GB to its standard error": "floods_stderr",
     "use 4 GB of memory": "hoards_memory",

@@ -186,7 +186,7 @@ def test_a_page_is_markup_of_ours_alone(name: str) -> None:
     assert {element for element, _ in page.elements} <= {
         *("html", "head", "meta", "title", "style", "body", "a", "header", "main", "footer", "p", "section"),
         *("h1", "h2", "h3", "ul", "li", "dl", "dt", "dd", "div", "span", "b", "small", "code"),
-        *("table", "caption", "thead", "tbody", "tr", "th", "td", "details", "summary"),
+        *("table", "caption", "thead", "tbody", "tr", "th", "td", "details", "summary", "i"),
         *("svg", "rect", "line", "circle", "script"),
     }
     assert not [key for _, attributes in page.elements for key in attributes if key.startswith("on") or key == "style"]
@@ -284,6 +284,6 @@ def test_in_a_browser_a_bar_is_as_long_as_its_share(browser: Browser, tmp_path: 
     drawn = "document.querySelector('td svg rect.fair').getBoundingClientRect().width"
     track = "document.querySelector('td svg rect.track').getBoundingClientRect().width"
     assert browser.run(f"{drawn} / {track}") == pytest.approx(0.697, abs=0.005)
-    assert browser.run("getComputedStyle(document.querySelector('td .name')).display") == "none"
+    assert browser.run("getComputedStyle(document.querySelector('td i')).display") == "none"
     browser.screen(390)
-    assert browser.run("getComputedStyle(document.querySelector('td .name')).display") == "inline"
+    assert browser.run("getComputedStyle(document.querySelector('td i')).display") == "inline"

@@ -38,6 +38,7 @@ def test_the_table_has_every_key_of_a_strategy() -> None:
 
 def test_the_page_names_the_weights_and_the_default() -> None:
     assert NAME == ID
-    assert f"id or\nname counts {NAME}, in the description {DESCRIPTION}, in a tag {TAG}; times {EXACT}" in PAGE.text
-    assert f"{PREFIX} for the beginning of one, {PART} for a part" in PAGE.text
-    assert f"at most {TOP_K} are" in PAGE.text
+    text = " ".join(PAGE.text.split())
+    assert f"the id or name counts {NAME}, in the description {DESCRIPTION}, in a tag {TAG}." in text
+    assert f"multiplied by {EXACT} for a whole word, {PREFIX} for the beginning of one, {PART} for a part" in text
+    assert f"At most {TOP_K} are selected" in text

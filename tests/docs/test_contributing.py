@@ -21,7 +21,7 @@ def section(title: str) -> str:
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_the_map_has_every_package(package: str) -> None:
-    rows = section("The packages, in the order in which data flows through them")
+    rows = section("The packages, in the order of the data flow")
     assert f"\n| `{package}/` |" in rows
 
 
@@ -32,9 +32,7 @@ def test_there_is_a_recipe_for_every_package(package: str) -> None:
 
 @pytest.mark.parametrize("module", MODULES)
 def test_every_single_module_is_named(module: str) -> None:
-    assert f"`{module}`" in section("How the code is laid out") + section(
-        "The packages, in the order in which data flows through them"
-    )
+    assert f"`{module}`" in section("How the code is laid out") + section("The packages, in the order of the data flow")
 
 
 def test_every_path_exists() -> None:

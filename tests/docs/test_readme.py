@@ -63,12 +63,26 @@ def test_the_python_of_the_readme_runs(tmp_path: Path) -> None:
     assert "examples/skills/csv-quality-report" in done.stdout
 
 
+def prose_of(page: Path) -> str:
+    """Return a page without its code blocks."""
+    return re.sub(r"^(`{3,}).*?^\1", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors that GitHub gives to the headings of a page."""
+    headings = re.findall(r"^#+ (.+)$", prose_of(page), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 def test_links_of_the_documents_lead_somewhere() -> None:
     dead = []
-    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]:
-        text = re.sub(r"^(`{3,}).*?^\1", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
-        targets = re.findall(r"\]\((?!https?:|#)([^)#\s]+)", re.sub(r"`[^`]*`", "", text))
-        dead += [f"{page.relative_to(ROOT)}: {target}" for target in targets if not (page.parent / target).exists()]
+    pages = [*ROOT.glob("*.md"), *(ROOT / "benchmarks").glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    for page in pages:
+        for link in re.findall(r"\]\((?!https?:)([^)\s]+)", re.sub(r"`[^`]*`", "", prose_of(page))):
+            name, _, anchor = link.partition("#")
+            target = page.parent / name if name else page
+            if not target.exists() or (anchor and target.suffix == ".md" and anchor not in anchors(target)):
+                dead.append(f"{page.relative_to(ROOT)}: {link}")
     assert not dead
 
 

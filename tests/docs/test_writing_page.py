@@ -17,7 +17,7 @@ from tests.bench.made import run
 
 PAGE = (ROOT / "docs" / "how-to" / "writing-skills-that-run.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(
-    r"(?:^In `([^`]+)`:\n\n|In `([^`]+)`:\n\n)?```(\w+)\n(.*?)```", PAGE, flags=re.DOTALL | re.MULTILINE
+    r"(?:^In\s+`([^`]+)`:\n\n|In\s+`([^`]+)`:\n\n)?```(\w+)\n(.*?)```", PAGE, flags=re.DOTALL | re.MULTILINE
 )
 SKILL = "skills/order_total/skill.py"
 

@@ -212,8 +212,8 @@ ITEMS = st.lists(st.text("x😀", min_size=1, max_size=60), min_size=1, max_size
     st.sampled_from([utf16, utf8]),
 )
 def test_whole_entries_fit_in_any_limit(parts: list[Block], limit: int, size: Callable[[str], int]) -> None:
-    notes, rest = (Note("careful", "poor"),), Span("full report", url=build.RUN_URL)
-    text = write(View("x", blocks=tuple(parts)), limit=limit, measure=size, above=notes, foot="end", rest=rest)
+    view, rest = View("x", blocks=tuple(parts), alarm="careful"), Span("full report", url=build.RUN_URL)
+    text = write(view, limit=limit, measure=size, foot="end", rest=rest)
     assert size(text) <= limit
     assert text.startswith("> [!CAUTION]\n> careful\n\n# x\n")
     assert text.endswith("\n<sub>end</sub>\n")

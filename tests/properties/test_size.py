@@ -23,7 +23,7 @@ _MEGABYTE = 1_000_000
     [
         ("one line", _MEGABYTE),
         ("output", _MEGABYTE),
-        ("blanks in a line", _MEGABYTE),
+        ("spaces in a line", _MEGABYTE),
         ("headings", 500_000),  # 100,000 of them
         ("quotes", 100_000),
         ("list markers", 200_000),

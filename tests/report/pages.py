@@ -47,7 +47,7 @@ _ELEMENTS = frozenset(
     (
         *("html", "head", "meta", "title", "style", "body", "a", "header", "main", "footer", "p", "section"),
         *("h1", "h2", "h3", "h4", "ul", "ol", "li", "dl", "dt", "dd", "div", "span", "b", "small", "code"),
-        *("table", "caption", "thead", "tbody", "tr", "th", "td", "details", "summary"),
+        *("table", "caption", "thead", "tbody", "tr", "th", "td", "details", "summary", "i"),
         *("svg", "rect", "line", "circle", "text", "script", "pre", "figure", "figcaption"),
     )
 )

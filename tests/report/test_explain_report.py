@@ -63,7 +63,7 @@ def test_the_band_of_the_judged_score_is_marked() -> None:
 
 def test_prompts_stand_with_what_each_judge_predicts() -> None:
     text = explain(judged.three_judges(), "one", "triggering_accuracy")
-    assert "| missed | yes, no, no | indirect near miss | My spreadsheet is too slow |" in text
+    assert "| **missed** | yes, no, no | indirect near miss | My spreadsheet is too slow |" in text
     assert "recall 0.67 (0.30 to 0.93), n = 6" in text
     assert "`skills/one/SKILL.md:3` say when to use it (**+11.8**, low effort)" in text
 

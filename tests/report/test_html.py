@@ -22,7 +22,6 @@ from skillgate.report.charts import Column, bar, columns, shares
 from skillgate.report.compare import compare
 from skillgate.report.formats.html import LIMIT, write
 from skillgate.report.links import Links
-from skillgate.report.view import Bar
 from tests.architecture.source import ROOT, modules
 from tests.report.pages import (
     BASE,
@@ -120,7 +119,7 @@ def test_a_skill_shows_findings_advice_evidence_and_what_was_set_aside() -> None
     assert "error ORPHAN_REFERENCE SKILL.md:7" in seen
     assert "correct the path" in seen
     assert "+11.8 Say when to use it triggering_accuracy 0.82 → 0.95 · line 3 · low effort" in seen
-    assert "no sign of “proactively” line line 3 points 0.00 / 0.09" in seen
+    assert "no sign of “proactively” line 3 0.00 / 0.09" in seen
     assert "1 suppressed by a comment: an example of how not to" in seen
     assert "Gold needs 7.50 more points" in seen
 
@@ -450,10 +449,10 @@ def test_the_same_report_gives_the_same_bytes() -> None:
 
 
 def test_a_bar_shows_what_was_won_or_lost() -> None:
-    won, lost = bar(Bar(80, "good", 60)).shapes[-1], bar(Bar(40, "poor", 70)).shapes[-1]
+    won, lost = bar(80, "good", 60).shapes[-1], bar(40, "poor", 70).shapes[-1]
     assert (won.x, won.width, won.style) == (60, 20, "up")
     assert (lost.x, lost.width, lost.style) == (40, 30, "down")
-    assert [shape.style for shape in bar(Bar(None)).shapes] == ["gap"]
+    assert [shape.style for shape in bar(None, "").shapes] == ["gap"]
 
 
 def test_a_histogram_draws_every_column_that_holds_something() -> None:

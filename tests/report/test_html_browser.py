@@ -12,7 +12,6 @@ import pytest
 from skillgate.model.codec import decode
 from skillgate.model.report import Report
 from skillgate.report.compare import compare
-from skillgate.report.html import page, render_compare, render_diff, render_score
 from tests.browser import Browser
 from tests.cli.running import run
 from tests.report.pages import (
@@ -26,6 +25,7 @@ from tests.report.pages import (
     many,
 )
 from tests.report.reports import a_report, a_skill, unread
+from tests.report.written import html, page
 
 if TYPE_CHECKING:
     pass
@@ -35,8 +35,8 @@ _DATA = os.environ.get("SKILLGATE_TEST_DATA")
 _HOSTILE = hostile_report()
 _SEVERAL = a_report(a_measured_skill(40), a_measured_skill(path="skills/b"), unread(), a_skill(path="skills/c"))
 PAGES = {
-    "one": render_score(a_report(a_measured_skill())),
-    "many": render_score(many(60)),
+    "one": html(a_report(a_measured_skill()), "score"),
+    "many": html(many(60), "score"),
     "action": page(
         report=_SEVERAL,
         diff=a_diff(_SEVERAL.results),
@@ -50,9 +50,9 @@ PAGES = {
         run=a_run(EVIL[1], event=EVIL[0]),
         repository_url=REPOSITORY,
     ),
-    "hostile-diff": render_diff(a_diff(_HOSTILE.results, label=EVIL[7])),
-    "diff": render_diff(a_diff(_SEVERAL.results)),
-    "compare": render_compare(compare(a_measured_skill(50, "a"), a_measured_skill(91, "b"), version="1", digest="")),
+    "hostile-diff": html(a_diff(_HOSTILE.results, label=EVIL[7]), "diff"),
+    "diff": html(a_diff(_SEVERAL.results), "diff"),
+    "compare": html(compare(a_measured_skill(50, "a"), a_measured_skill(91, "b"), version="1", digest=""), "compare"),
     "no-report": page(report=None, run=a_run(result="error", exit_code=3)),
 }
 _UNFOLD = "document.querySelectorAll('details').forEach(each => { each.open = true })"
@@ -103,7 +103,8 @@ def test_a_page_is_styled_runs_nothing_and_asks_for_nothing(browser: Browser, fo
     show(browser, folder / f"{name}.html")
     browser.run(_UNFOLD)
     assert browser.run("window.owned") is None
-    assert browser.run("document.querySelectorAll('script, img, iframe, link, form, object, embed').length") == 0
+    assert browser.run("document.querySelectorAll('img, iframe, link, form, object, embed').length") == 0
+    assert browser.run("document.scripts.length") == 1
     assert browser.run("getComputedStyle(document.querySelector('.top')).display") == "flex"
     assert browser.seen.requests == [(folder / f"{name}.html").as_uri()]
     assert browser.seen.problems == []
@@ -168,8 +169,10 @@ def test_every_part_is_reached_and_unfolded_by_keyboard(browser: Browser, folder
         if place >= 0 and place not in reached:
             reached.add(place)
             assert browser.run("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+            was = browser.run("document.activeElement.parentElement.open")
             browser.press("Enter")
-            assert browser.run("document.activeElement.parentElement.open")
+            assert browser.run("document.activeElement.parentElement.open") is not was
+            browser.press("Enter") if was else None
         if len(reached) == wanted:
             break
     assert reached == set(range(wanted))
@@ -186,31 +189,45 @@ def test_a_link_to_a_skill_unfolds_it(browser: Browser, folder: Path) -> None:
 
 
 def test_print_shows_what_is_folded_away(browser: Browser, folder: Path) -> None:
-    seen = "[...document.querySelectorAll('.measures td')].filter(each => each.checkVisibility()).length"
+    seen = "[...document.querySelectorAll('.below .items li')].filter(each => each.checkVisibility()).length"
     show(browser, folder / "many.html")
     assert browser.run(seen) == 0
     show(browser, folder / "many.html", medium="print")
-    assert browser.run(seen) == browser.run("document.querySelectorAll('.measures td').length") > 100
+    assert browser.run(seen) == browser.run("document.querySelectorAll('.below .items li').length") > 100
 
 
 def test_a_bar_is_as_long_as_its_score(browser: Browser, folder: Path) -> None:
     show(browser, folder / "many.html")
-    drawn = """[...document.querySelectorAll('.skills tbody tr')].map(row => [
-      parseFloat(row.querySelector('.score').innerText),
-      row.querySelector('.bar rect').getBoundingClientRect().width / row.querySelector('.bar').clientWidth * 100])"""
+    drawn = """[...document.querySelectorAll('tr:has(+ .below)')].map(row => [
+      parseFloat(row.querySelector('.number').innerText),
+      row.querySelectorAll('.chart rect')[1].getBoundingClientRect().width /
+      row.querySelector('.chart rect').getBoundingClientRect().width * 100])"""
     rows = browser.run(drawn)
     assert len(rows) == 60
     assert all(abs(score - shown) < 1 for score, shown in rows)
+
+
+def test_a_table_is_sorted_and_filtered(browser: Browser, folder: Path) -> None:
+    show(browser, folder / "many.html")
+    names = "[...document.querySelectorAll('tr:has(+ .below)')].filter(row => row.checkVisibility())"
+    names += ".map(row => row.cells[0].innerText)"
+    before = browser.run(names)
+    click = "[...document.querySelectorAll('th button')].find(one => one.innerText.startsWith('Score')).click()"
+    browser.run(f"{click}; {click}")
+    assert browser.run(names) == list(reversed(before)) != before
+    browser.run("document.querySelector('input').value = 'skill-7'")
+    browser.run("document.querySelector('input').dispatchEvent(new Event('input'))")
+    assert browser.run(names) == [name for name in reversed(before) if "skill-7" in name]
 
 
 @pytest.mark.skipif(_DATA is None, reason="SKILLGATE_TEST_DATA names no directory of public skills")
 def test_real_skills_make_a_page_like_the_others(browser: Browser, tmp_path: Path) -> None:
     done = run(Path(str(_DATA)) / "corpus", "score", "--output", "json", "--threshold", "70", ".")
     report = decode(Report, json.loads(done.out))
-    text = render_score(report)
+    text = html(report, "score")
     assert len(text.encode()) < 3_000_000
     (tmp_path / "page.html").write_text(text, encoding="utf-8")
     show(browser, tmp_path / "page.html", width=360)
     assert browser.run("document.documentElement.scrollWidth") <= 360
-    assert browser.run("document.querySelectorAll('.skill').length") == len(report.results)
+    assert browser.run("document.querySelectorAll('tr:has(+ .below)').length") == len(report.results)
     assert browser.seen.problems == []

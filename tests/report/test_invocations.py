@@ -198,7 +198,7 @@ def test_a_trend_says_what_it_rests_on() -> None:
     ):
         assert words in said
     few = shown(invocation_lists.trends([made.trend("x", 80.0, 70.0, None)]), 200)
-    assert "· too few to tell" in few
+    assert "· too few to compare" in few
     assert "3 of 5 in the last 7 days" in few
 
 
@@ -235,7 +235,7 @@ def test_a_page_is_markup_of_ours_alone(name: str) -> None:
     assert page.unclosed == 0
     assert {element for element, _ in page.elements} <= {
         *("html", "head", "meta", "title", "style", "body", "a", "header", "main", "footer", "p", "section", "script"),
-        *("h1", "h2", "h3", "ol", "ul", "li", "dl", "dt", "dd", "div", "span", "b", "small", "code"),
+        *("h1", "h2", "h3", "ol", "ul", "li", "dl", "dt", "dd", "div", "span", "b", "i", "small", "code"),
         *("table", "caption", "thead", "tbody", "tr", "th", "td", "details", "summary", "figure", "figcaption"),
         *("svg", "rect", "line", "circle", "text"),
     }

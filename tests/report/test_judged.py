@@ -17,6 +17,7 @@ from skillgate.model.report import GateOutcome, Verdict
 from skillgate.model.score import Outcome
 from skillgate.report import judge
 from skillgate.report.explain_report import explain
+from skillgate.report.judge_compared import answers_warning
 from skillgate.report.links import Links
 from skillgate.report.numbers import breadth, spread
 from skillgate.report.rendering import render
@@ -328,7 +329,7 @@ def test_a_report_without_a_judge_says_nothing_of_one() -> None:
     report = a_report(a_skill())
     assert (*judge.notes(report), *judge.about(report), *judge.facts(report), *judge.allowed(report.results)) == ()
     assert judge.skill_blocks(report.results[0]) == ()
-    assert judge.answers_warning(report.results) == ""
+    assert answers_warning(report.results) == ""
 
 
 def test_a_run_that_passes_says_which_skills_it_did_not_judge() -> None:

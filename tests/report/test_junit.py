@@ -61,7 +61,7 @@ def test_answers_of_a_script_are_said_to_be_that_first_in_each_case_of_one() -> 
     )
     one, two = suite(report).findall("testcase")
     first = (one.findtext("system-out") or "").split("\n")[0]
-    assert first.startswith(f"{SCRIPTED} (provider scripted): no model has read the skill")
+    assert first.startswith(f"{SCRIPTED} (provider scripted): no model read the skill")
     assert SCRIPTED not in (two.findtext("system-out") or "")
 
 

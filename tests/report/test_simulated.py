@@ -226,8 +226,8 @@ def test_sessions_of_a_script_are_warned_of_without_a_judge_too() -> None:
     skill = build.a_simulated_skill(build.sessions(live=False, provider="scripted"))
     alone = tuple(layer for layer in skill.layers if isinstance(layer, StaticLayer | type(build.sessions())))
     report = build.a_simulated_report(skill._replace(layers=alone))
-    warning = "SCRIPTED OR REPLAYED ANSWERS (provider scripted): no model read the skill."
-    assert f"{warning} Scores of sessions and matches say nothing about it." in said(report)
+    warning = "SCRIPTED OR REPLAYED ANSWERS (provider scripted): no model read the skill"
+    assert f"{warning}, so the numbers of sessions and matches say nothing about it." in said(report)
     assert all(warning in said(build.scripted(), kind).replace("\u200b", "") for kind in WRITERS)
     assert "SCRIPTED" not in said(build.outage())  # matches that did not take place have no answers
 

@@ -118,7 +118,7 @@ def test_a_single_skill_shows_every_dimension_with_its_reason(tmp_path: Path) ->
             assert (found.reason or "")[:20] in line
         else:
             assert found.grade is not None
-            assert re.search(rf"{found.score:.4f} +\d+ % +{found.grade.value} ", line)
+            assert re.search(rf"{found.score:.4f} +\d+ % +{found.grade.value}$", line)
 
 
 def test_without_colour_there_is_no_escape_code_and_with_it_the_same_text(three: Report) -> None:

@@ -66,8 +66,8 @@ def test_whatever_decides_anything_covers_enough() -> None:
 def test_what_covers_too_little_is_named_below_the_table() -> None:
     low = [one.interval for one in FOUND if one.mean < 0.95]
     assert all(name.startswith(SHOWN_BESIDE) for name in low)
-    words = TEXT.partition("What to know of some rows:")[2]
-    assert "Elo's resampling spread is no interval for a skill's strength" in words
+    words = TEXT.partition("Notes on some rows:")[2]
+    assert "Elo's resampling spread is not an interval for a skill's strength" in words
     assert "by two judges covers too little" in words
     assert "Kappa's bootstrap interval" in words
 
@@ -114,7 +114,7 @@ def test_elo_holds_no_strength_that_it_has_not_reached() -> None:
     """So its row is no coverage that anybody may rest on."""
     cells = elo_cells(40)
     assert min(held for held, _ in cells["strength"]) <= 0.05
-    assert _row("Elo's resampling spread, held against strength").mean < 0.5
+    assert _row("Elo's resampling spread, compared with strength").mean < 0.5
 
 
 def test_the_page_is_made_of_its_rows() -> None:

@@ -1,4 +1,4 @@
-"""Makes one HTTP request and says what came of it: status and JSON, or what was wrong with the answer."""
+"""Makes one HTTP request and returns its result: status and JSON, or what was wrong with the answer."""
 # ruff: noqa: S310
 
 import json

@@ -1,4 +1,4 @@
-"""Answers a question from a small corpus: ranks its sentences by BM25 and quotes the best, with where they stand."""
+"""Answers a question from a small corpus: ranks its sentences by BM25 and quotes the best, with their source."""
 # ruff: noqa: PTH123, S310
 
 import json

@@ -55,7 +55,7 @@ class Reader:
         return found[0]
 
     def number(self, name, schema):
-        """Take the number that stands nearest to a word of the parameter's own."""
+        """Take the number nearest to one of the parameter's words."""
         wanted = set(words(f"{name} {schema.get('description', '')}"))
         places = [found.start() for found in re.finditer(r"[A-Za-z]+", self.rest) if set(words(found[0])) & wanted]
         numbers = list(re.finditer(rf"(?<![\w.-]){NUMBER}(?!\w)", self.rest))
@@ -66,7 +66,7 @@ class Reader:
         return float(best[0]) if schema["type"] == "number" else int(float(best[0]))
 
     def choice(self, values):
-        """Take the value that stands first."""
+        """Take the value that comes first."""
         found = self.take(r"(?i)\b(?:" + "|".join(re.escape(value) for value in values) + r")\b")
         return next((value for value in values if found and value.lower() == found.lower()), None)
 

@@ -14,10 +14,10 @@ from skillgate.report import score
 from skillgate.report.findings import bounded
 from skillgate.report.formats import markdown
 from skillgate.report.links import Links
-from skillgate.report.view import Note, Span, View, code, joined
+from skillgate.report.view import Span, View, code, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from skillgate.action.comment.subject import Subject
     from skillgate.report.view import Line, Mark
@@ -84,22 +84,19 @@ def view(subject: Subject) -> View:
         reasons=tuple(verdict.reasons(subject, rows, links)),
         notes=tuple(verdict.notes(subject, rows, links)),
         blocks=tuple(blocks.blocks(subject, rows, links)),
+        alarm=alarm(subject),
     )
 
 
-def above(subject: Subject) -> Iterator[Note]:
-    """Say before anything else whose report it is, and that no model gave the answers."""
-    if not subject.trusted:
-        yield Note(UNTRUSTED, "poor")
-    if text := verdict.scripted(subject):
-        yield Note(text, "poor")
+def alarm(subject: Subject) -> str:
+    """Say whose report it is, and that no model gave the answers; ``""`` where neither is so."""
+    return " ".join(filter(None, ("" if subject.trusted else UNTRUSTED, verdict.scripted(subject))))
 
 
 def _write(subject: Subject, limit: int, measure: Callable[[str], int]) -> str:
     links = links_of(subject)
     rest, foot = elsewhere(subject, links), _foot(subject, links)
-    notes = tuple(above(subject))
-    return markdown.write(view(subject), limit=limit, measure=measure, level=3, above=notes, foot=foot, rest=rest)
+    return markdown.write(view(subject), limit=limit, measure=measure, level=3, foot=foot, rest=rest)
 
 
 def _foot(subject: Subject, links: Links) -> Line:

@@ -99,11 +99,10 @@ def _body(subject: Subject, diff: Diff, mark: str) -> str:
     said = f"{plural(len(diff.skills) - new, 'skill')} compared. Each run updates this issue, and closes it when no"
     elsewhere = comment.elsewhere(subject, links)
     text = markdown.write(
-        View(_worse(diff), "fail", at, tuple(reasons), blocks=parts),
+        View(_worse(diff), "fail", at, tuple(reasons), blocks=parts, alarm=comment.alarm(subject)),
         limit=comment.COMMENT_UNITS - len(mark) - 1,
         measure=comment.utf16,
         level=3,
-        above=tuple(comment.above(subject)),
         foot=joined([f"{said} skill is worse.", elsewhere], " · "),
         rest=elsewhere,
     )

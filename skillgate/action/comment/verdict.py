@@ -12,7 +12,7 @@ from skillgate.model.documents import State
 from skillgate.model.score import Outcome
 from skillgate.report import judge
 from skillgate.report.findings import bounded
-from skillgate.report.judge_compared import SCRIPTED
+from skillgate.report.judge_compared import SCRIPTED, answers_warning
 from skillgate.report.standing import standings, title
 from skillgate.report.tally import failures
 from skillgate.report.view import code
@@ -79,7 +79,7 @@ def words(subject: Subject, rows: Sequence[Row], *, naming: bool = False) -> str
 
 def scripted(subject: Subject) -> str:
     """Warn of answers that no model gave; not by whom, where that is not known from this run."""
-    text = judge.answers_warning(subject.report.results) if subject.report else ""
+    text = answers_warning(subject.report.results) if subject.report else ""
     return text if subject.trusted or not text else f"{SCRIPTED}: no model read the skill."
 
 

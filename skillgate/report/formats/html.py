@@ -159,7 +159,7 @@ def _cell(cell: Cell | Line) -> Cell:
 
 
 def _drawing(chart: Bar | charts.Drawing) -> charts.Drawing:
-    return charts.bar(chart) if isinstance(chart, Bar) else chart
+    return charts.bar(*chart) if isinstance(chart, Bar) else chart
 
 
 def _capital(line: Line) -> tuple[Span, ...]:

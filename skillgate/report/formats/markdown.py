@@ -64,7 +64,6 @@ def write(
     limit: int = LIMIT,
     measure: Callable[[str], int] = utf8,
     level: int = 1,
-    above: Iterable[Note] = (),
     foot: Line = "",
     rest: Line = "JSON report",
 ) -> str:
@@ -75,16 +74,15 @@ def write(
         limit: the maximum size of the text.
         measure: how a text is measured.
         level: the level of the title.
-        above: what comes before the title, and always has room.
         foot: small print at the end, which always has room.
         rest: the name of the place for what is left out.
     """
     elsewhere, last = written(rest), [f"<sub>{written(foot)}</sub>"] if foot else []
-    lines = [line for note in above for line in (*_note(note), "")]
+    lines = [*_note(Note(view.alarm, "poor")), ""] if view.alarm else []
     lines.append(f"{'#' * level} {_ICONS[view.mark]}{written(view.title, _LONG)}")
     room = _Room(limit - _TAIL - 2 * measure(elsewhere), measure, level, elsewhere)
     room.take(*lines, "", *last)
-    lines += room.all(["", written(view.facts)]) if view.facts else []
+    lines += room.all(["", written(view.facts, _LONG)]) if view.facts else []
     lines += room.some(["", *(f"- {written(reason, _LONG)}" for reason in view.reasons[:_ENTRIES])])
     lines += room.some(["", *(f"- note: {written(note, _LONG)}" for note in view.notes[:_ENTRIES])])
     lines += room.blocks(view.blocks)

@@ -73,6 +73,7 @@ class _Writer:
         self.verbose = verbose
 
     def view(self, view: View, seconds: float | None) -> Iterator[str]:
+        yield from self._hung("", view.alarm, 0, "red", "bold") if view.alarm else ()
         head = list(self._head(view, seconds))
         body = list(self.blocks(view.blocks, 0))
         if self.verbose and view.about:
@@ -182,7 +183,8 @@ class _Writer:
             for row, found in zip(shown, texts, strict=True):
                 found[0] = _SIGNS[row.mark] + printable(plain(_cell(row.cells[0]).line))
             widths[0] = max(columns(found[0]) for found in texts)
-            widths[0] = max(min(widths[0], _NAME), widths[0] - max(0, sum(widths) - room))
+            spare = max(0, widths[-1] - _LAST) if names[-1].kind == "text" else 0  # the last column can be wrapped
+            widths[0] = max(min(widths[0], _NAME), widths[0] - max(0, sum(widths) - room - spare))
         last = room - sum(widths[:-1])
         if last < widths[-1] and (names[-1].kind != "text" or last < _LAST):
             lines = [self._stacked(names, row, indent) for row in texts]
