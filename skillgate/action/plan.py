@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.action.comment.benchmark import has_moved
 from skillgate.action.comment.comment import comment, headline, marker, summary
 from skillgate.action.comment.issue import Issue, issue
+from skillgate.action.comment.verdict import has_moved
 from skillgate.action.protocol import command, quiet
 from skillgate.model.bench import Flip
 from skillgate.model.finding import Severity

@@ -47,6 +47,7 @@ _TASKS = columns("task", "status", "#passed", "#score", "#slowest", "why")
 _SKILLS = columns(
     "skill", "~", "#completed", "#partial", "#errors", "#consistent", "#p50", "#p95", "#composite", "gate"
 )
+_CAPTION = "Best composite first; the 95 % interval is next to the share of completed tasks."
 
 
 class _Task(NamedTuple):
@@ -76,23 +77,28 @@ def view(report: BenchReport) -> View:
     if skills:
         several, alone = len(benchmarks) > 1, len(skills) == 1
         rows = tuple(_skill_row(one, f"skill-{n}", several=several, alone=alone) for n, one in skills)
-        caption = "Best composite first; the 95 % interval is next to the share of completed tasks."
-        blocks += [Heading("Skills"), Table(_SKILLS, rows, caption, "skill", most=50)]
+        blocks += [Heading("Skills"), Table(_SKILLS, rows, _CAPTION, "skill", most=50)]
     quiet = sum(map(_is_faultless, report.reports))
     if quiet and len(skills) > 1:
         gated = "" if report.gate.passed is None else " and no gate failed"
         blocks.append(Note(f"{plural(quiet, 'skill')}: every task passed{gated}.", "good"))
-    blocks += _skill(report.reports[0]) if len(skills) == 1 else []
+    blocks += skill_blocks(report.reports[0]) if len(skills) == 1 else []
     blocks += _latency(report.reports)
     return View(
         verdict(report),
         mark,
         facts,
-        tuple(_reasons(report)),
-        (*_warnings(report), *report.notices, *(f"not loaded: {one.path}: {one.reason}" for one in report.not_loaded)),
+        tuple(reasons(report)),
+        (*warnings(report), *report.notices, *(f"not loaded: {one.path}: {one.reason}" for one in report.not_loaded)),
         tuple(blocks),
         tuple(_about(report)),
     )
+
+
+def figures(reports: Iterable[CompletionReport]) -> Table:
+    """Build a table of skills alone."""
+    rows = tuple(_skill_row(one, "", several=False, alone=True) for one in reports)
+    return Table(_SKILLS, rows, _CAPTION, "skill", most=50)
 
 
 def verdict(report: BenchReport) -> str:
@@ -119,7 +125,7 @@ def why(result: TaskResult) -> str:
     return result.reason or ""
 
 
-def _warnings(report: BenchReport) -> Iterator[str]:
+def warnings(report: BenchReport) -> Iterator[str]:
     """Yield what weakens every figure: what programs of skills could do."""
     if report.run.run_as_caller:
         yield "programs ran as the calling user (--run-as-caller)"
@@ -134,7 +140,8 @@ def _is_sure(report: BenchReport) -> bool:
     )
 
 
-def _reasons(report: BenchReport) -> Iterator[Line]:
+def reasons(report: BenchReport) -> Iterator[Line]:
+    """Yield why skills failed a gate, or were not measured completely."""
     for number, one in enumerate(report.reports, start=1):
         failed = [gate.reason for gate in one.gate.outcomes if gate.verdict.value != "pass"]
         for reason in filter(None, (*failed, one.incomplete)):
@@ -173,7 +180,7 @@ def _skill_row(report: CompletionReport, anchor: str, *, several: bool, alone: b
             decimal(summary.composite_score),
             _gate(report),
         ),
-        () if alone else tuple(_skill(report)),
+        () if alone else tuple(skill_blocks(report)),
         "" if alone else anchor,
         _is_faultless(report),
         "error" if mark == "none" and report.incomplete else mark,
@@ -192,7 +199,7 @@ def _is_faultless(report: CompletionReport) -> bool:
     return bool(report.task_results) and passed and report.gate.passed is not False and not report.incomplete
 
 
-def _skill(report: CompletionReport) -> list[Block]:
+def skill_blocks(report: CompletionReport) -> list[Block]:
     """Build the part about one skill."""
     summary = report.summary
     tasks = sorted(_tasks(report.task_results), key=lambda one: (_WORST.index(one.worst.status), one.passed))

@@ -44,7 +44,7 @@ def view(diff: BenchDiff) -> View:
         names,
         diff.reasons,
         diff.notices,
-        tuple(_skill(one, f"skill-{n}", alone=alone) for n, one in enumerate(diff.changes, start=1)),
+        tuple(skill_fold(one, f"skill-{n}", alone=alone) for n, one in enumerate(diff.changes, start=1)),
     )
 
 
@@ -69,7 +69,8 @@ def passes(passed: int, total: int) -> str:
     return f"{passed}/{total}" if total else NONE
 
 
-def _skill(one: BenchChange, anchor: str, *, alone: bool) -> Fold:
+def skill_fold(one: BenchChange, anchor: str = "", *, alone: bool = False) -> Fold:
+    """Build the part about one skill."""
     verdicts = [outcome.verdict for outcome in one.gate.outcomes] + ([one.test.verdict] if one.test else [])
     mark: Mark = "fail" if Outcome.FAIL in verdicts else "error" if {*verdicts} - {Outcome.PASS} else "pass"
     lost = one.test is not None and one.test.verdict is not Outcome.PASS

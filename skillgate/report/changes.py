@@ -9,8 +9,7 @@ from skillgate.model.documents import SkillChange, State
 from skillgate.model.score import Outcome
 from skillgate.report import charts, numbers, skill
 from skillgate.report.across import change_lines
-from skillgate.report.judge_compared import first_hint, sides
-from skillgate.report.judge_doubt import in_words
+from skillgate.report.judge_compared import doubt, first_hint, sides
 from skillgate.report.links import Links
 from skillgate.report.moves import what_moved
 from skillgate.report.numbers import points, ratio
@@ -36,9 +35,10 @@ from skillgate.report.view import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from skillgate.model.documents import Comparison, Diff, DiffSide, DimensionChange
+    from skillgate.model.finding import Suppressed
     from skillgate.model.report import SkillResult
     from skillgate.model.score import Dimension
     from skillgate.report.judge_compared import Sides
@@ -145,7 +145,7 @@ def _reasons(diff: Diff, changes: Sequence[SkillChange], anchors: Mapping[str, s
         outcome = change.regression
         if outcome is None:
             continue
-        reason = outcome.reason if outcome.verdict is not Outcome.PASS else in_words(outcome)
+        reason = outcome.reason if outcome.verdict is not Outcome.PASS else doubt(outcome)
         if reason:
             yield code(change.path, anchor=anchors[change.path]), f": {reason}"
     if not any(change.regression for change in changes):
@@ -200,25 +200,26 @@ def _parts(change: SkillChange, context: Context) -> Iterator[Block]:
         yield skill.findings(change.fixed, gone, within=change.before.path if change.before else "", fixes=False)
     if change.suppressed:
         yield Heading(f"Newly suppressed: {len(change.suppressed)}", 3)
-        yield Items(
-            tuple(
-                Item(
-                    (
-                        code(f"{one.finding.path}:{one.finding.line}"),
-                        f" {one.finding.id} by {one.by}",
-                        f": {one.reason}" if one.reason else "",
-                    )
-                )
-                for one in change.suppressed
-            ),
-            "finding",
-        )
+        yield suppressed(change.suppressed, context)
     if change.before and change.after and any(item.a != item.b for item in change.dimensions.values()):
         yield Fold("Dimensions", (_dimensions(change.dimensions, {}),), open=True, quiet=True)
     if change.sampled:
         from skillgate.report import sessions  # only where such were requested
 
         yield from sessions.changes(change.sampled)
+
+
+def suppressed(found: Iterable[Suppressed], context: Context) -> Items:
+    """List findings that were suppressed, by what, and why."""
+    items = []
+    for one in found:
+        place = code(
+            f"{one.finding.path}:{one.finding.line}", context.links.file(str(one.finding.path), one.finding.line)
+        )
+        until = f" until {one.until}" if one.until else ""
+        said = f" {one.finding.id} by {one.by}{until}: {one.reason or 'no reason is given'}"
+        items.append(Item((place, said), below=(one.finding.message,)))
+    return Items(tuple(items), "finding")
 
 
 def _dimensions(changes: Mapping[Dimension, DimensionChange], judged: Mapping[Dimension, Sides]) -> Table:

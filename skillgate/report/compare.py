@@ -9,8 +9,7 @@ from skillgate.model.documents import Comparison
 from skillgate.model.report import Tool
 from skillgate.model.score import Depth, Dimension
 from skillgate.report.diff import dimension_change
-from skillgate.report.judge_compared import not_comparable, unmoved
-from skillgate.report.judge_words import judges_of
+from skillgate.report.judge_compared import judges_of, not_comparable, unmoved
 from skillgate.report.matching import unmatched
 from skillgate.report.simulated_compared import lone_scores
 

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.format import plural
 from skillgate.model.layers import JudgeLayer, MonteCarloLayer, RankingLayer
-from skillgate.model.score import Dimension, LayerName, Outcome
+from skillgate.model.score import Dimension, Outcome
 from skillgate.report.findings import bounded
 from skillgate.report.numbers import NONE, reason, several, spread
-from skillgate.scoring.composite import BLEND
 from skillgate.scoring.gate import sampled_drops
 from skillgate.scoring.pairing import apart
 
@@ -156,16 +155,6 @@ def hints(skills: Iterable[SkillChange]) -> Iterator[str]:
             found.setdefault(outcome.reason, []).append(change.path)
     for why, paths in found.items():
         yield f"{why} ({several(paths)})"
-
-
-def rests_on_judge(dimension: Dimension, result: SkillResult) -> int:
-    """Count the opinions that a dimension mostly rests on; 0 where most of it, or all, is static."""
-    layer = judge_of(result)
-    found = layer.assessments.get(dimension) if layer else None
-    if layer is None or found is None or found.score is None:
-        return 0
-    shares = BLEND[dimension]
-    return (len(found.ratings) or layer.judges) if shares[LayerName.JUDGE] >= shares[LayerName.STATIC] else 0
 
 
 def sides(comparison: Comparison) -> dict[Dimension, Sides]:

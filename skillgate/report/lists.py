@@ -55,8 +55,3 @@ def client_name(client: Client) -> str:
     """Give a client's name for people."""
     known = LIMITS.get(client)
     return known.title if known else client.value
-
-
-def more_or_less(change: int) -> str:
-    """Write a change of characters with its sign, as in ``+1,412`` and ``−137``."""
-    return f"{change:+,}".replace("-", "−")

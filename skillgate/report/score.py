@@ -94,12 +94,12 @@ def view(
     scores = [result.composite.score for result in ranked if result.composite.score is not None]
     if len(scores) >= _CHARTED:
         blocks.append(_distribution(report, scores))
-    blocks += _catalogue(report, context, diff)
+    blocks += catalogue(report, context, diff)
     mark = _mark(report, run)
     return View(
         _title(mark, report, ranked) if run is None else _verdict(run, report, diff),
         mark,
-        _facts(report),
+        facts(report),
         tuple(_reasons(report, ranked, run, mark, anchors)),
         tuple(_notes(report, run, context.links)),
         tuple(blocks),
@@ -163,12 +163,13 @@ def _verdict(run: ActionRun, report: Report | None, diff: Diff | None) -> str:
     return heading if any(heading.startswith(shown(row)) for row in rows) else numbers.sentence(heading)
 
 
-def _facts(report: Report) -> str:
-    facts = f"{report.depth.value} depth"
+def facts(report: Report) -> str:
+    """Say in a line what was measured, by whom, and what it cost."""
+    depth = f"{report.depth.value} depth"
     if report.coverage is not None:
         idle = {Depth.QUICK: " (judge and simulations not run)", Depth.STANDARD: " (simulations not run)"}
-        facts += f" measures {share(report.coverage, 0)} of the weight{idle.get(report.depth, '')}"
-    parts = [facts, *([f"profile {report.profile}"] if report.profile != "any" else [])]
+        depth += f" measures {share(report.coverage, 0)} of the weight{idle.get(report.depth, '')}"
+    parts = [depth, *([f"profile {report.profile}"] if report.profile != "any" else [])]
     if is_judged(report.results) or is_simulated(report.results):
         from skillgate.report import judge, sessions  # only where a model was asked
 
@@ -339,7 +340,7 @@ def _distribution(report: Report, scores: Sequence[float]) -> Chart:
     return Chart(drawn, "Distribution of scores", f"Skills by score, in steps of five points. {said}.", legend)
 
 
-def _catalogue(report: Report, context: Context, diff: Diff | None) -> Iterator[Block]:
+def catalogue(report: Report, context: Context, diff: Diff | None) -> Iterator[Block]:
     """Show what skills have together: lists that clients show their models, and findings across skills."""
     listing = lists_of(diff.listing if diff and diff.listing else report.listing)
     shown = [one for one in listing if diff is None or one.change or one.is_full]
@@ -370,7 +371,10 @@ def _listed(use: ListingUse, clients: Sequence[str], change: int | None) -> tupl
     tone: Tone = "poor" if percent > 100 else "fair" if percent > 90 else "good"
     note = f"of {use.budget:,}"
     note += f", {numbers.more_or_less(change)}" if change else ""
-    note += ", over the budget" if use.characters > use.budget else ""
+    if use.characters > use.budget:
+        note += ", over the budget"
+    elif change and use.characters + change > use.budget:
+        note += ", no room for the same again"
     place: Line = code(use.place) if use.place not in ("", ".") else "here"
     cut = joined(code(path) for path in use.cut[:5])
     if use.cut:

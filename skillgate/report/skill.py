@@ -92,7 +92,7 @@ def blocks(result: SkillResult, context: Context, *, alone: bool) -> Iterator[Bl
     found, main = steps(result, change), main_file(result)
     if found:
         yield Heading("Do next", 3)
-        yield Items(tuple(_step(step, main) for step in found), "step", FEW, ordered=True)
+        yield Items(tuple(step_item(step, main) for step in found), "step", FEW, ordered=True)
     new = frozenset(change.new) if change else frozenset()
     if result.findings:
         yield Heading("Findings", 3)
@@ -105,14 +105,14 @@ def blocks(result: SkillResult, context: Context, *, alone: bool) -> Iterator[Bl
     if result.suppressed:
         yield Fold(f"{len(result.suppressed):,} suppressed", (_suppressed(result.suppressed),), quiet=True)
     if result.dimensions:
-        yield Fold("Dimensions", (_dimensions(result, change),), open=True, quiet=not alone)
-    yield from _layers(result, context.links)
+        yield Fold("Dimensions", (dimensions(result, change),), open=True, quiet=not alone)
+    yield from layers(result, context.links)
     if checks := tuple(_evidence(result)):
         table = Table(columns("evidence", "line", "#points"), checks, noun="line of evidence", most=200)
         yield Fold("Evidence: what each point rests on", (table,), quiet=True)
 
 
-def _layers(result: SkillResult, links: Links) -> Iterator[Block]:
+def layers(result: SkillResult, links: Links) -> Iterator[Block]:
     """Build what a judge and sessions say, each loaded only where one was asked."""
     if is_judged((result,)):
         from skillgate.report.judge import skill_blocks as judged
@@ -198,10 +198,11 @@ def _finding(finding: Finding, context: Context, within: str, *, is_new: bool, f
 
 def next_steps(result: SkillResult, change: SkillChange | None, *, most: int) -> list[Item]:
     """List what to do about a skill, the most urgent first."""
-    return [_step(step, main_file(result)) for step in steps(result, change)[:most]]
+    return [step_item(step, main_file(result)) for step in steps(result, change)[:most]]
 
 
-def _step(step: Step, main: str) -> Item:
+def step_item(step: Step, main: str, links: Links | None = None) -> Item:
+    """Say what to do; with ``links`` first where."""
     count, text = len(step.findings), step.text
     if count > 1:
         text = f"{step.findings[0].id} ×{count}: {text}" + (f", and {count - 1} more" if step.fix else "")
@@ -209,7 +210,11 @@ def _step(step: Step, main: str) -> Item:
         text = f"{step.findings[0].id}: {text}"
     text = numbers.sentence(f"{text}; {step.fix}" if step.fix else text)
     gain = "" if step.gain is None else numbers.signed(step.gain, 1 if abs(step.gain) >= 0.05 else 2)
-    return Item(text, gain, "good" if gain else "", tuple(filter(None, (_where(step, main),))))
+    line: Line = text
+    if links is not None:
+        first = step.lines[0] if step.lines else None
+        line = (code(f"{step.path}:{first}" if first else step.path, links.file(step.path, first)), f": {text}")
+    return Item(line, gain, "good" if gain else "", tuple(filter(None, (_where(step, main),))))
 
 
 def _where(step: Step, main: str) -> str:
@@ -240,7 +245,7 @@ def _suppressed(items: Iterable[Suppressed]) -> Items:
     return Items(tuple(found), "reason")
 
 
-def _dimensions(result: SkillResult, change: SkillChange | None) -> Table:
+def dimensions(result: SkillResult, change: SkillChange | None) -> Table:
     """Build the table of dimensions: what was not measured says why, once."""
     reasons = gap_reasons(result)
     rows = []

@@ -125,7 +125,7 @@ def test_a_change_of_a_benchmarked_program_counts_as_touching_it_and_a_pass_is_c
     ran = repository.run(**INPUTS)
     assert (ran.code, ran.outputs["comment-status"], ran.run["touched"]) == (0, "created", 1), ran.err
     assert "### ✅ skillgate: 1 benchmarked skill passes" in github.bodies[0]
-    assert "**Benchmark doubles**" in github.bodies[0]
+    assert "#### Benchmark doubles" in github.bodies[0]
 
 
 @pytest.mark.parametrize(("when", "status"), [("failures", "skipped"), ("changes", "skipped"), ("always", "created")])
@@ -204,7 +204,7 @@ def test_what_a_change_does_to_the_benchmark_is_told_as_a_change_to_the_gate(
     ran = repository.run(**INPUTS)
     assert (ran.code, ran.outputs["comment-status"]) == (int(touches), "created"), ran.err
     assert ran.run["policy_changes"] == [f"benchmark doubles: {path} changed"]
-    assert "in force after the merge" in github.bodies[0]
+    assert "effective after the merge" in github.bodies[0]
 
 
 @pytest.mark.parametrize("skills", ["programs", "programs/doubler"])

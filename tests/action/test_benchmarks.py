@@ -73,8 +73,9 @@ def test_a_skill_that_got_worse_fails_the_change_and_the_tasks_are_told(reposito
     assert skills == ["doubler"]  # the other is as it was
     assert ran.document("benchmark-diff.json")["verdict"] == "fail"
     summary = ran.summary
-    assert "**Benchmark doubles**" in summary
-    assert "100.0 % → **33.3 %** (4 of 12)" in summary
+    assert "#### Benchmark doubles" in summary
+    assert "| completed | 1.000 | 0.333 |" in summary
+    assert "33.3 %" in summary
     assert "8 no longer pass" in summary
     assert "`double-7`" in summary
 

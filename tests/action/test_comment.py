@@ -177,7 +177,8 @@ class TestSecondHalf:
             ran = second.run()
             assert ran.code == 0, ran.err
             (body,) = github.bodies
-            assert body.split("\n")[1].startswith("> **⚠️ The pull request's own workflow run wrote this report")
+            assert body.split("\n")[1] == "> [!CAUTION]"
+            assert body.split("\n")[2].startswith("> The pull request's own workflow run wrote this report")
             assert said not in body + ran.summary + ran.log + json.dumps(ran.outputs)
 
     @pytest.mark.parametrize("name", ["run.json", "report.json", "benchmark.json"])

@@ -33,7 +33,7 @@ def test_a_skill_whose_record_is_good_passes_and_all_of_it_is_told(tmp_path: Pat
     assert (check["skill"], check["status"], check["stats"]["invocation_count"]) == (SKILL, "passed", 12)
     assert document["gate"]["passed"] is True
     for text in (ran.summary, (ran.folder / "skillgate-report" / "report.md").read_text(encoding="utf-8")):
-        assert "<summary>Gates on recorded invocations: 1 passed</summary>" in text
+        assert "<summary>✅ Gates on recorded invocations: PASSED publish: 1 of 1 skill</summary>" in text
     assert "PASSED publish: 1 of 1 skill" in ran.log
 
 
@@ -44,9 +44,9 @@ def test_a_requirement_that_failed_fails_the_step_with_the_reason_first(tmp_path
     assert (ran.code, ran.outputs["result"]) == (1, "fail"), ran.err
     assert ran.run["reasons"][0].startswith(f"{SKILL}: the gate publish on recorded invocations failed: average score")
     assert f"{SKILL}: the gate publish on recorded invocations failed" in ran.log.split("\n")[1]
-    first = next(line for line in ran.summary.split("\n") if "Fails because" in line)
+    first = next(line for line in ran.summary.split("\n") if line.startswith("- "))
     assert "the gate publish on recorded invocations failed" in first
-    assert "Gates on recorded invocations: 1 failed" in ran.summary
+    assert "Gates on recorded invocations: FAILED publish: 1 of 1 skill" in ran.summary
     assert json.loads(ran.outputs["gates"]) == {SKILL: {"publish": "failed"}}
 
 
@@ -147,7 +147,7 @@ def test_never_tells_and_fails_nothing(tmp_path: Path) -> None:
     ran = made.run(**INPUTS, fail_on="never")
     assert (ran.code, ran.outputs["result"]) == (0, "pass"), ran.err
     assert any("the gate publish on recorded invocations failed" in notice for notice in ran.run["notices"])
-    assert "1 failed" in ran.summary
+    assert "FAILED publish: 1 of 1 skill" in ran.summary
 
 
 def test_outside_of_a_change_what_is_checked_out_is_asked(tmp_path: Path) -> None:

@@ -210,7 +210,7 @@ class TestGate:
 
 class TestComment:
     def test_its_rows_are_the_skills_that_differ(self, history: History) -> None:
-        told = re.findall(r"(?m)^\| (\S+) \| \[?`(skills/[^`]+)`", history.comment)
+        told = re.findall(r"(?m)^\| (?:(\S+) )?\[?`(skills/[^`]+)`", history.comment)
         marks = {path: mark for mark, path in told}
         wanted = {f"skills/{edit.path}": _mark(edit) for edit in EDITS if edit.state != "unchanged" or edit.before}
         assert marks == wanted
@@ -219,25 +219,26 @@ class TestComment:
     def test_it_tells_where_moved_ones_were(self, history: History) -> None:
         for edit in EDITS:
             if edit.before:
-                (row,) = re.findall(rf"(?m)^\|[^|]*\| \[`skills/{edit.path}`.*$", history.comment)
+                (row,) = re.findall(rf"(?m)^\| \S+ \[`skills/{edit.path}`.*$", history.comment)
                 assert f"moved from skills/{edit.before}" in row
 
     def test_its_findings_are_those_that_came(self, history: History) -> None:
-        told = re.findall(r"(?m)^\| \[`skills/([^`]+):(\d+)`\][^|]*\| (\w+) \| \[([A-Z\\_]+)\]", history.comment)
+        listed = history.comment.partition("#### New findings")[2].partition("\n#### ")[0]
+        told = re.findall(r"(?m)^- \*\*(\w+)\*\* \[\*\*([A-Z\\_]+)\*\*\]\([^)]*\) \[`skills/([^`]+):(\d+)`\]", listed)
         came = {
             (finding["path"].removeprefix("skills/"), str(finding["line"]), finding["severity"], finding["id"])
             for item in history.ran.document("diff.json")["skills"]
             for finding in item["new"]
         }
-        assert {(path, line, severity, rule.replace("\\", "")) for path, line, severity, rule in told} == came
+        assert {(path, line, severity, rule.replace("\\", "")) for severity, rule, path, line in told} == came
         assert len(told) == len(came)
         assert "**Fixed**: 1 (MISSING\\_TRIGGER)" in history.comment
 
     def test_it_tells_what_skills_share_and_what_the_change_does_to_its_gate(self, history: History) -> None:
-        catalogue = history.comment.partition("**Catalogue**")[2].partition("<details>")[0]
-        assert catalogue.count("no longer:") == 1
+        catalogue = history.comment.partition("#### Catalogue")[2].partition("<details>")[0]
+        assert catalogue.count("##### Gone across skills") == 1
         assert f"skills/{ACROSS['fixed'].file}:3" in catalogue
-        gate = history.comment.partition("**Changes to the gate itself")[2].partition("**Do next**")[0]
+        gate = history.comment.partition("#### Changes to the gate itself")[2].partition("\n| skill")[0]
         assert len(re.findall("(?m)^- ", gate)) == len(POLICY_CHANGES)
 
     def test_no_other_skill_is_named(self, history: History) -> None:
@@ -253,7 +254,7 @@ class TestComment:
 
 
 def _mark(edit: Edit) -> str:
-    return "❌" if edit.fails else {"new": "🆕", "removed": "🗑️"}.get(edit.state, "✅")
+    return "❌" if edit.fails else "" if edit.state == "removed" else "✅"
 
 
 def test_one_added_paragraph_of_good_prose_fails_nothing(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from markdown_it.token import Token
 
-OURS = frozenset({"<details>", "</details>", "<summary>", "</summary>", "<sub>", "</sub>"})
+OURS = frozenset({"<details>", "</details>", "<summary>", "</summary>", "<sub>", "</sub>", "<br>", "<code>", "</code>"})
 """The HTML that we write ourselves, the comment of the first line aside."""
 
 LIVE = re.compile(  # what GitHub makes a link, a mention, a reference, an image or a formula of
@@ -100,7 +100,7 @@ def _text(token: Token) -> str:
         depth += {"link_open": 1, "link_close": -1}.get(child.type, 0)
         if child.type == "text" and not depth:
             found.append(child.content)
-        elif child.type == "code_inline" or depth:
+        elif child.type == "code_inline" or child.content == "<br>" or depth:
             found.append(" ")
     return "".join(found)
 

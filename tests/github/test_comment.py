@@ -15,21 +15,25 @@ from skillgate.action.comment.comment import (
     SUMMARY_BYTES,
     comment,
     headline,
+    links_of,
     marker,
     summary,
+    utf16,
 )
-from skillgate.action.comment.fit import Section, fit, utf8, utf16
-from skillgate.action.comment.links import links_of
 from skillgate.action.comment.subject import Subject
 from skillgate.model.finding import HOMEPAGE, Client, ListingUse, Severity, Suppressed
 from skillgate.model.report import Composite, GateOutcome, Report, Verdict
 from skillgate.model.score import Outcome
+from skillgate.report.formats.markdown import utf8, write
+from skillgate.report.view import Fold, Item, Items, Note, Row, Span, Table, View, columns
 from tests.github import build
 from tests.github.rendered import LIVE, OURS, read, reader, unbalanced
 from tests.report.reports import hostile_path, hostile_reports, hostile_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from skillgate.report.view import Block
 
 TEXT = st.one_of(hostile_text(), st.sampled_from([build.HOSTILE, "@octocat", "- [x] #1", "</details>", "    x"]))
 
@@ -43,14 +47,14 @@ def first_lines(subject: Subject) -> list[str]:
     ("name", "title"),
     [
         ("all-pass", "### ✅ skillgate: 3 skills pass"),
-        ("threshold", "### ❌ skillgate: 1 of 2 skills fails: `skills/pdf-forms`"),
+        ("threshold", "### ❌ skillgate: 1 of 2 skills fails: skills/pdf-forms"),
         ("unread", "### ⚠️ skillgate: 1 of 2 skills could not be evaluated"),
         ("ended-early", "### ⚠️ skillgate: nothing could be evaluated"),
         ("untouched", "### ✅ skillgate: no skill is touched"),
         ("unchanged", "### ✅ skillgate: 2 skills score as before"),
         ("unmeasured-passes", "### ✅ skillgate: 1 of 2 skills passes, 1 not measured"),
         ("outside", "### ❌ skillgate: the gate fails"),
-        ("at-the-root", "### ❌ skillgate: `csv-import` fails"),
+        ("at-the-root", "### ❌ skillgate: csv-import fails"),
     ],
 )
 def test_the_verdict_is_the_first_line(name: str, title: str) -> None:
@@ -73,8 +77,8 @@ def test_what_was_not_measured_is_the_first_thing_said_of_a_pass() -> None:
     subject = build.unmeasured_passes()
     assert first_lines(subject)[1].endswith("was not measured: SKILL.md is not UTF-8")
     silent = subject._replace(run=build.run())
-    assert first_lines(silent)[1:3] == ["**Note**", first_lines(silent)[2]]
-    assert first_lines(silent)[2].startswith("- **Not measured**: [`skills/latin-1`]")
+    assert first_lines(silent)[1].startswith("- note: [`skills/latin-1`]")
+    assert first_lines(silent)[1].endswith(" was not measured: SKILL.md is not UTF-8")
 
 
 def test_the_worst_skill_is_the_first_row() -> None:
@@ -92,7 +96,7 @@ def test_the_worst_skill_is_the_first_row() -> None:
     rows = [line for line in comment(build.subject(build.run("fail"), *pairs)).split("\n") if line.startswith("| ")]
     shown = [row.split("`")[1] for row in rows[1:8]]
     assert shown == [f"skills/{name}" for name in ("b", "fell", "deep", "down", "new", "up", "away")]
-    assert [row[2] for row in rows[1:4]] == ["❌", "🔻", "✅"]
+    assert [row[2] for row in rows[1:4]] == ["❌", "⚠", "✅"]
 
 
 @pytest.mark.parametrize("write", [comment, summary])
@@ -155,11 +159,14 @@ def check(text: str) -> None:
 def test_many_skills_are_cut_and_counted() -> None:
     text = comment(build.many())
     assert "<details><summary>288 more skills</summary>" in text
-    assert "268 more in the [full report]" in text
-    assert "**New findings**: 10,200 errors" in text
+    assert re.search(r"\n\d{2,3} more skills in the \[full report\]", text)
+    assert re.search(r"\n10,\d{3} more findings in the \[full report\]", text)
+    assert "#### New findings: 10,200 errors" in text
+    assert "- 290 more reasons" in text
     assert utf16(text) <= COMMENT_UNITS
     longer = summary(build.many())
-    assert longer.count("| ❌ |") == 300
+    assert longer.count("| ❌ ") == 212
+    assert "\n88 more skills in the [full report]" in longer
     assert utf8(longer) <= SUMMARY_BYTES
 
 
@@ -184,43 +191,35 @@ def test_texts_without_end_are_shortened() -> None:
     assert len(headline(subject)) <= 1000
 
 
-def test_what_finds_no_room_is_named() -> None:
-    sections = (
-        Section("verdict", ("### x",)),
-        Section("skills", ("", "**skills**", ""), tuple(f"- {number}" for number in range(100)), rank=1),
-        Section("dimensions", ("", "<details>", "y" * 400), ("- z",), ("</details>",), rank=2),
-        Section("footer", ("", "the end")),
-    )
-    text = fit(sections, 900, utf16, "full report")
-    assert utf16(text) <= 900
-    assert "more in the full report." in text
-    assert text.endswith("Too long for here, see the full report: dimensions.\n\nthe end\n")
+def test_what_finds_no_room_is_counted() -> None:
+    long = Table(columns("skill"), tuple(Row((str(number),)) for number in range(100)), noun="skill")
+    view = View("x", blocks=(long, Fold("Dimensions", (Note("y" * 400),))))
+    text = write(view, limit=1000, measure=utf16, foot="the end", rest="full report")
+    assert utf16(text) <= 1000
+    assert " more skills in the full report." in text
+    assert text.endswith("\n2 more parts in the full report: there is no room for them here.\n\n<sub>the end</sub>\n")
     assert "<details>" not in text
 
 
+ITEMS = st.lists(st.text("x😀", min_size=1, max_size=60), min_size=1, max_size=30).map(
+    lambda texts: Items(tuple(map(Item, texts)))
+)
+
+
 @given(
-    st.lists(
-        st.builds(
-            Section,
-            title=st.just("part"),
-            head=st.just(("", "<details>")),
-            rows=st.lists(st.text("x😀", min_size=1, max_size=60).map("- ".__add__), min_size=1, max_size=30).map(
-                tuple
-            ),
-            tail=st.just(("</details>",)),
-            rank=st.integers(1, 5),
-            left=st.integers(0, 9),
-        ),
-        max_size=6,
-    ),
-    st.integers(200, 3000),
+    st.lists(st.one_of(ITEMS, st.tuples(ITEMS, ITEMS).map(lambda both: Fold("part", both))), max_size=6),
+    st.integers(800, 3000),
     st.sampled_from([utf16, utf8]),
 )
-def test_whole_rows_fit_in_any_limit(sections: list[Section], limit: int, size: Callable[[str], int]) -> None:
-    text = fit([Section("verdict", ("### x",)), *sections, Section("footer", ("end",))], limit, size, "full report")
+def test_whole_entries_fit_in_any_limit(parts: list[Block], limit: int, size: Callable[[str], int]) -> None:
+    view, rest = View("x", blocks=tuple(parts), alarm="careful"), Span("full report", url=build.RUN_URL)
+    text = write(view, limit=limit, measure=size, foot="end", rest=rest)
     assert size(text) <= limit
+    assert text.startswith("> [!CAUTION]\n> careful\n\n# x\n")
+    assert text.endswith("\n<sub>end</sub>\n")
     assert text.count("<details>") == text.count("</details>")
-    known = {row for section in sections for row in section.rows}
+    folded = [block for part in parts for block in (part.blocks if isinstance(part, Fold) else (part,))]
+    known = {f"- {item.line}" for items in folded if isinstance(items, Items) for item in items.items}
     assert all(line in known for line in text.split("\n") if line.startswith("- "))
 
 
@@ -242,12 +241,11 @@ def test_a_key_of_another_form_is_refused(key: str) -> None:
     [
         ("skills/a/SKILL.md", "/skills/a/SKILL.md?plain=1#L3"),
         ("./skills//a.py", "/skills/a.py#L3"),
+        ("a/../x", "/x#L3"),
         ("a b/ü(1)#?.py", "/a%20b/%C3%BC%281%29%23%3F.py#L3"),
         ("../x", None),
         ("a/../../x", None),
-        ("a/../x", None),
         ("/etc/passwd", None),
-        ("", None),
         ("a\0b", None),
         ("\ud800", None),
         ("x" * 2000, None),
@@ -274,8 +272,7 @@ def test_a_file_is_linked_only_inside_of_the_repository(path: str, expected: str
 )
 def test_without_a_sane_address_nothing_is_linked(address: str) -> None:
     links = links_of(build.all_pass()._replace(repository_url=address, run_url=address))
-    assert (links.repository, links.run, links.file("a"), links.directory("a")) == ("", "", "", "")
-    assert links.place("a/b.md", 3) == "`a/b.md:3`"
+    assert (links.run(), links.file("a"), links.change(build.HEAD)) == ("", "", "")
 
 
 def test_without_a_whole_commit_no_file_is_linked() -> None:
@@ -287,7 +284,7 @@ def test_without_a_whole_commit_no_file_is_linked() -> None:
 
 def test_an_enterprise_server_is_linked_too() -> None:
     subject = build.all_pass()._replace(repository_url="https://ghe.example:8443/acme/skills")
-    assert f"](https://ghe.example:8443/acme/skills/tree/{build.HEAD}/skills/pdf-forms)" in comment(subject)
+    assert f"](https://ghe.example:8443/acme/skills/blob/{build.HEAD}/skills/pdf-forms)" in comment(subject)
 
 
 def test_only_a_rule_of_ours_leads_to_our_page() -> None:
@@ -305,10 +302,11 @@ def test_only_a_rule_of_ours_leads_to_our_page() -> None:
 
 
 def test_the_word_of_somebody_else_is_called_so_before_anything_that_it_says() -> None:
-    line = "> **⚠️ The pull request's own workflow run wrote this report, its author controls that run"
-    assert first_lines(build.fork())[0].startswith(line)
-    assert summary(build.fork()).startswith(line)
-    assert "its author controls" not in comment(build.regression())
+    line = "> The pull request's own workflow run wrote this report. Its author controls that run"
+    assert first_lines(build.fork())[0] == "> [!CAUTION]"
+    assert first_lines(build.fork())[1].startswith(line)
+    assert summary(build.fork()).startswith(f"> [!CAUTION]\n{line}")
+    assert "author controls" not in comment(build.regression())
 
 
 def test_of_somebody_elses_report_no_words_stand_above_the_table() -> None:
@@ -319,43 +317,43 @@ def test_of_somebody_elses_report_no_words_stand_above_the_table() -> None:
     results = [one._replace(gate=Verdict(passed=False, outcomes=outcomes)) for one in subject.report.results]
     unread = results[1]._replace(composite=Composite(None, None, reason=forged))
     changed = subject._replace(report=subject.report._replace(results=(results[0], unread, *results[2:])))
-    above = comment(changed).partition("\n| | skill")[0]
+    above = comment(changed).partition("\n| skill")[0]
     assert ": threshold" in above
-    assert "**Not measured**" in above
+    assert " was not measured\n" in above
     assert forged not in above
     assert forged not in headline(changed)
 
 
 def test_what_the_change_does_to_its_own_gate_is_in_sight() -> None:
     text = comment(build.own_gate())
-    place = text.index("**Changes to the gate itself, in force after the merge**\n\n- threshold: 60 → 10")
-    assert place < text.index("<details>")
-
-
-def test_a_step_stands_once_with_place_and_gain() -> None:
-    text = comment(build.regression())
-    steps = [line for line in text.split("\n") if line.startswith("1. ")]
-    assert [step.split("`")[1] for step in steps] == [
-        "skills/csv-import/SKILL.md:41",
-        "skills/csv-import/SKILL.md:3",
-        "skills/csv-import/SKILL.md",
-    ]
-    assert [step.rpartition(" ")[2] for step in steps] == ["(**+4.0**)", "(**+11.8**)", "(**+2.1**)"]
+    place = text.index("#### Changes to the gate itself, effective after the merge\n\n- threshold: 60 → 10")
+    assert place < text.index("\n| skill")
 
 
 def steps(subject: Subject) -> list[str]:
     """Give the steps of a comment as a reader sees them."""
-    lines = [line for line in comment(subject).split("\n") if line.startswith("1. ")]
-    return [re.sub(r"\]\(https://[^)]*\)", "]", line.removeprefix("1. ")) for line in lines]
+    lines = [line for line in comment(subject).split("\n") if re.match(r"\d\. ", line)]
+    return [re.sub(r"\]\(https://[^)]*\)", "]", line[3:]) for line in lines]
 
 
-def test_findings_that_one_piece_of_advice_mends_are_one_step_with_its_whole_gain() -> None:
-    assert steps(build.three_dead_links()) == [
-        "[`skills/csv-import/SKILL.md:179`], [`180`], [`181`]: [ORPHAN\\_REFERENCE] ×3: create the files"
-        " (together **+12.0**)",
-        "[`skills/csv-import/SKILL.md:12`]: docs/a.md does not exist; create it, or remove the link",
-        f"[`skills/csv-import/SKILL.md:3`]: {build.SAY_WHEN.action} (**+11.8**)",
+def test_a_step_is_shown_once_with_place_and_gain() -> None:
+    told = steps(build.regression())
+    assert [step.split("`")[1] for step in told] == [
+        "skills/csv-import/SKILL.md:41",
+        "skills/csv-import/SKILL.md:3",
+        "skills/csv-import/SKILL.md",
     ]
+    assert [step.partition(" ")[0] for step in told] == ["**+4.0**", "**+11.8**", "**+2.1**"]
+
+
+def test_findings_that_one_piece_of_advice_fixes_are_one_step_with_its_whole_gain() -> None:
+    first, second, third = steps(build.three_dead_links())
+    assert first.startswith("**+12.0** [`skills/csv-import/SKILL.md:179`]: ORPHAN\\_REFERENCE ×3: create the files<br>")
+    assert "lines 179, 180, 181, together" in first
+    assert second == (
+        "[`skills/csv-import/SKILL.md:12`]: docs/a.md does not exist; create it, or remove the link<br>line 12"
+    )
+    assert third.partition(": ")[2].startswith(f"S{build.SAY_WHEN.action[1:]}<br>")
 
 
 def test_a_gain_is_not_promised_for_a_part_of_what_earns_it() -> None:
@@ -365,9 +363,10 @@ def test_a_gain_is_not_promised_for_a_part_of_what_earns_it() -> None:
     aside = Suppressed(skill.findings[2], "comment")
     less = skill._replace(findings=(*skill.findings[:2], *skill.findings[3:]), suppressed=(aside,))
     told = steps(subject._replace(report=build.report(less), diff=None))
-    assert [step.rpartition("; ")[2] for step in told[:1]] == ["create it, or remove the link"]
-    assert "×2" in told[0]
-    assert told[1].endswith("create the files (**+12.0**)")
+    assert "ORPHAN\\_REFERENCE ×2" in told[0]
+    assert "**+" not in told[0]
+    assert told[1].startswith("**+12.0** ")
+    assert ": Create the files<br>" in told[1]
 
 
 def test_what_the_change_broke_comes_before_advice_where_the_gate_passes() -> None:
@@ -377,7 +376,7 @@ def test_what_the_change_broke_comes_before_advice_where_the_gate_passes() -> No
 
 
 def test_the_reason_why_there_can_be_no_badge_stands_in_the_row() -> None:
-    (row,) = (line for line in comment(build.broken_but_passing()).split("\n") if line.startswith("| 🔻"))
+    (row,) = (line for line in comment(build.broken_but_passing()).split("\n") if line.startswith("| ⚠️"))
     assert "no badge: only 10 words of prose outside headings |" in row
 
 
@@ -391,7 +390,7 @@ def test_a_merge_is_told_from_the_change_that_was_merged() -> None:
 def test_what_only_stands_beside_is_not_counted_unless_it_fails() -> None:
     subject = build.beside()
     text = comment(subject)
-    assert first_lines(subject)[0] == "### ✅ skillgate: `skills/report-writer` passes"
+    assert first_lines(subject)[0] == "### ✅ skillgate: skills/report-writer passes"
     assert "old-report" not in text
     assert "New findings" not in text
     assert subject.report is not None
@@ -430,14 +429,15 @@ def test_without_a_report_the_log_is_led_to() -> None:
     text = comment(build.ended_early())
     assert f"[log]({build.RUN_URL})" in text
     assert "full report" not in text
-    assert "**Stopped because** " in text
+    assert "\n- the base of the pull request is not in this clone" in text
 
 
 def test_skills_whose_paths_end_alike_are_told_apart() -> None:
     paths = ("a/skills/pdf", "b/skills/pdf", "b/skills/docx", "pdf")
     pairs = [(build.skill(path, 60), build.skill(path, 50 + index)) for index, path in enumerate(paths)]
     text = comment(build.subject(build.run(), *pairs))
-    assert "| | `a/skills/pdf` | `b/skills/pdf` | `docx` | `pdf` |" in text
+    told = re.findall("<summary>Details: <code>(.*?)</code></summary>", text)
+    assert sorted(told) == sorted(paths)
 
 
 def test_lists_are_told_of_where_the_next_change_will_meet_them() -> None:
@@ -445,16 +445,16 @@ def test_lists_are_told_of_where_the_next_change_will_meet_them() -> None:
 
     def told(*listing: ListingUse) -> list[str]:
         text = comment(build.subject(build.run(), build.same(), more={"listing": listing}))
-        return [line for line in text.split("\n") if "listing" in line]
+        return [line for line in text.split("\n") if "Codex" in line]
 
     assert told(use) == []
-    assert told(use._replace(before=600)) == [
-        "- The descriptions now take 1,000 of 8,000 characters of Codex's listing (+400)"
-    ]
+    assert told(use._replace(before=600)) == ["| here | Codex | 1,000 (of 8,000, +400) |"]
     over = use._replace(characters=8254, before=9391)
     assert told(over, over._replace(client=Client.CLAUDE_CODE)) == [
-        "- The descriptions now take 8,254 of 8,000 characters of Codex's and Claude Code's listing (−1,137): over its"
-        " budget, so some are left out"
+        "| here | Codex, Claude Code | 8,254 (of 8,000, −1,137, over the budget) |"
+    ]
+    assert told(use._replace(characters=7940, before=7528)) == [
+        "| here | Codex | 7,940 (of 8,000, +412, no room for the same again) |"
     ]
 
 

@@ -31,11 +31,12 @@ table { display: block; width: max-content; max-width: 100%; overflow: auto; bor
 table { margin: 0 0 16px }
 th, td { border: 1px solid #d1d9e0; padding: 6px 13px } tr:nth-child(2n) { background: #f6f8fa }
 blockquote { margin: 0 0 16px; padding: 0 1em; color: #59636e; border-left: .25em solid #d1d9e0 }
-h3 { font-size: 1.25em; margin: 0 0 16px } p, ul, ol { margin: 0 0 16px } summary { cursor: pointer }
+h3 { font-size: 1.25em; margin: 0 0 16px } h4 { font-size: 1em; margin: 24px 0 16px }
+p, ul, ol { margin: 0 0 16px } summary { cursor: pointer }
 """
 MEASURE = """
 const top_of = text => {
-  const found = [...document.querySelectorAll("h3, p, summary")].find(one => one.textContent.startsWith(text));
+  const found = [...document.querySelectorAll("h3, h4, p, summary")].find(one => one.textContent.startsWith(text));
   return found ? found.getBoundingClientRect().bottom : null;
 };
 const told = {
@@ -88,7 +89,7 @@ pytestmark = pytest.mark.skipif(not Path(CHROMIUM).is_file(), reason="Chromium i
 def test_a_failure_says_what_to_do_in_the_first_screenful(tmp_path: Path) -> None:
     told = measured("regression", tmp_path)
     assert 0 < told["next"] < SCREEN[1] / 2
-    assert told["folded"] == 2
+    assert told["folded"] == 4
     assert told["open"] == 0
 
 

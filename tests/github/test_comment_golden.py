@@ -1,42 +1,46 @@
-"""Comments and summaries as they were when somebody last looked at them.
+"""Comments as views, and two of them as Markdown, as they were when somebody last looked at them.
 
-After a change that is meant, ``SKILLGATE_GOLDEN=write python -m pytest tests/github/test_comment_golden.py`` writes
-them anew; then read the difference.
+After an intended change, ``SKILLGATE_GOLDEN=write python -m pytest tests/github/test_comment_golden.py`` writes them
+again; then read the difference.
 """
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
-from skillgate.action.comment.comment import comment, summary
+from skillgate.action.comment.comment import comment, summary, view
+from tests.github import judged
 from tests.github.build import SITUATIONS
 from tests.github.rendered import OURS, read, reader, unbalanced
+from tests.report.tree import dump, matches_golden
 
 GOLDEN = Path(__file__).parent / "golden"
-WRITES = {"comment": comment, "summary": summary}
-KEPT = [(name, kind) for name in SITUATIONS for kind in WRITES if (name, kind) != ("many", "summary")]  # a megabyte
+EVERY = {**SITUATIONS, **judged.SITUATIONS}
+PAGES = {"regression": comment, "hostile": comment, "new": summary}
+_LONG = ("many", "hostile", "attacked")  # of many findings, or of long texts; other tests look at them
 
 
-@pytest.mark.parametrize(("name", "kind"), KEPT)
-def test_it_is_as_it_was_looked_at(name: str, kind: str) -> None:
-    text = WRITES[kind](SITUATIONS[name]())
-    file = GOLDEN / f"{name}.{kind}.md"
-    if os.environ.get("SKILLGATE_GOLDEN") == "write":
-        file.parent.mkdir(exist_ok=True)
-        file.write_bytes(text.encode())
-    assert text == file.read_bytes().decode()
+@pytest.mark.parametrize(("name", "situations"), [("comment", SITUATIONS), ("judged", judged.SITUATIONS)])
+def test_every_view_is_as_it_was_looked_at(name: str, situations: dict[str, object]) -> None:
+    told = "\n".join(f"# {key}\n{dump(view(EVERY[key]()))}" for key in situations if key not in _LONG)
+    assert matches_golden(f"{name}.tree", told, GOLDEN)
 
 
-def test_every_file_is_of_a_situation() -> None:
-    assert {file.name for file in GOLDEN.glob("*")} == {f"{name}.{kind}.md" for name, kind in KEPT}
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_as_it_was_looked_at(name: str) -> None:
+    assert matches_golden(f"{name}.md", PAGES[name](EVERY[name]()), GOLDEN)
 
 
-@pytest.mark.parametrize(("name", "kind"), [*KEPT, ("many", "summary")])
+def test_every_file_is_looked_at() -> None:
+    assert {file.name for file in GOLDEN.glob("*")} == {"comment.tree", "judged.tree", *(f"{one}.md" for one in PAGES)}
+
+
+@pytest.mark.parametrize("kind", ["comment", "summary"])
+@pytest.mark.parametrize("name", EVERY)
 def test_it_is_read_as_it_is_meant(name: str, kind: str) -> None:
-    text = WRITES[kind](SITUATIONS[name]())
+    text = {"comment": comment, "summary": summary}[kind](EVERY[name]())
     page = read(text)
     assert unbalanced(reader().render(text)) == []
     assert "<h3>" in reader().render(text)

@@ -10,7 +10,7 @@ pytest.importorskip("github", reason="PyGithub is not installed: pip install ski
 pytest.importorskip("openapi_core", reason="openapi-core is not installed: pip install skillgate-action[dev]")
 
 from skillgate.action.api import open_repository
-from skillgate.action.comment.fit import utf16
+from skillgate.action.comment.comment import utf16
 from skillgate.action.comment.issue import issue, mark_of
 from skillgate.action.comment.sticky import bears, marker
 from tests.github import build
@@ -173,7 +173,8 @@ class TestWords:
         assert utf16(found.body) <= 65_000
         assert "evil" not in found.title
         assert "300 skills have got worse" in found.title
-        assert "more in the" in found.body
+        assert "more skills in the [full report]" in found.body
+        assert "- 280 more reasons" in found.body
         assert "<img" not in found.body
         assert " @mona" not in found.body.replace("`", "")
         assert found.body.count("<!--") == 1

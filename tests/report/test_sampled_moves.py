@@ -105,9 +105,9 @@ def test_a_comment_says_what_moved_against_the_base() -> None:
     now = better()._replace(gate=build.PASSED)
     report = build.a_simulated_report(now, gate=build.PASSED)
     text = comment(situations.told(run(), report, (before(), report.results[0]))).replace("\\", "")
-    assert "sessions against the base: quality 0.70 → 0.80 ▲ 0.10 (n = 5 → 6)" in text
-    assert "ranking against the base: Elo 1,507 → 1,540 ▲ 33 (n = 3)" in text
-    assert "lift against the base: +0.18 → +0.25 ▲ 0.07 (n = 3)" in text
+    assert "| quality | 0.70 (0.50 to 0.82) | 0.80 (± 0.10) | ▲ 0.10 | 5 → 6 |" in text
+    assert "| Elo | 1,507 (± 34) | 1,540 (± 40) | ▲ 33 | 3 |" in text
+    assert "| lift | +0.18 (−0.12 to 0.46) | +0.25 (± 0.15) | ▲ 0.07 | 3 |" in text
 
 
 def by_chance() -> tuple[SkillResult, SkillResult]:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given, settings
 
-from skillgate.action.comment.comment import COMMENT_UNITS, comment, headline, summary
-from skillgate.action.comment.fit import utf16
+from skillgate.action.comment.comment import COMMENT_UNITS, comment, headline, summary, utf16
 from skillgate.model.layers import DropTest, Estimate, Loads, Spread
 from skillgate.model.report import Composite, StaticLayer
 from skillgate.model.score import Badge, Depth, Dimension
@@ -321,8 +320,8 @@ def _folds(report: Report) -> list[Fold]:
 def test_a_comment_tells_the_elo_in_the_row_and_the_sessions_folded_away() -> None:
     text = comment(subject_of(build.certified())).replace("\\", "")
     assert "| Silver, 1 error, Elo 1,507 |" in text
-    folded = text.partition("<summary>What simulated sessions and matches say</summary>")[2]
-    assert "activation 75 % (35 to 97 %), n = 8" in folded
+    folded = text.partition("<summary>Details: ")[2]
+    assert "| activation | 75 % | (35 to 97 %) | 8 | wide |" in folded
     assert "lift +0.18" in folded
 
 
@@ -332,7 +331,7 @@ def test_a_comment_says_what_moved_against_the_base_of_what_sessions_measure() -
     then = now._replace(dimensions={**now.dimensions, build.QUALITY: quality._replace(score=0.7)})
     report = build.a_simulated_report(now, gate=build.PASSED)
     text = comment(situations.told(run(), report, (then, now))).replace("\\", "")
-    assert "against the base, of what sessions measure: output_quality 0.7000 → 0.5333" in text
+    assert re.search(r"\| output_quality \| 0\.5333 \([^)]*, ▼ 0\.1667\) \|", text)
 
 
 def test_a_comment_on_many_skills_stays_within_its_limit() -> None:
@@ -342,7 +341,8 @@ def test_a_comment_on_many_skills_stays_within_its_limit() -> None:
     skills = [build.a_simulated_skill(long, build.ranking(), f"skills/{number}") for number in range(120)]
     text = comment(subject_of(build.a_simulated_report(*skills)))
     assert utf16(text) <= COMMENT_UNITS
-    assert "115 more skills in the report" in text
+    assert "<summary>108 more skills</summary>" in text
+    assert "How sure is this?" in text
 
 
 def test_sessions_that_cannot_be_compared_are_said_not_to_be() -> None:
@@ -352,8 +352,7 @@ def test_sessions_that_cannot_be_compared_are_said_not_to_be() -> None:
     quality = now.dimensions[build.QUALITY]
     then = now._replace(dimensions={**now.dimensions, build.QUALITY: quality._replace(score=0.7)})
     text = comment(situations.told(run(), report, (then, report.results[0]))).replace("\\", "")
-    assert "not compared with the base: the prompts of the sessions differ" in text
-    assert "nothing moved" not in text
+    assert "not compared answer by answer: the prompts of the sessions differ" in text
 
 
 # --- two skills side by side ---

@@ -23,9 +23,9 @@ def dump(node: object) -> str:
     return "\n".join(_lines(node, 0)) + "\n"
 
 
-def matches_golden(name: str, text: str) -> bool:
+def matches_golden(name: str, text: str, folder: Path = GOLDEN) -> bool:
     """Compare a text with its golden file, or write that if ``SKILLGATE_GOLDEN=write``."""
-    file = GOLDEN / name
+    file = folder / name
     if os.environ.get("SKILLGATE_GOLDEN") == "write":
         file.write_text(text, encoding="utf-8", newline="\n")
     return file.read_text(encoding="utf-8") == text

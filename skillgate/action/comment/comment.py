@@ -1,51 +1,40 @@
-"""The comment on a pull request and the summary of a job: verdict first, worst first, within GitHub's limits.
+"""The comment on a pull request and the summary of a job: one view, written within GitHub's limits.
 
-Everything that a skill or a pull request says is inert in them, and every address is built here.
+Everything that a skill or a pull request says is inert in them. Every address is built from what GitHub says of the
+run; none is taken from a report.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from skillgate.action.comment import confidence, findings, next_steps, sections, sticky, verdict
-from skillgate.action.comment.benchmark import benchmark
-from skillgate.action.comment.fit import Section, fit, utf8, utf16
-from skillgate.action.comment.links import links_of
-from skillgate.action.comment.rows import rows_of, table
-from skillgate.action.comment.sessions import simulated
-from skillgate.report.escape import inert
+from skillgate.action.comment import blocks, sticky, verdict
+from skillgate.report import score
+from skillgate.report.findings import bounded
+from skillgate.report.formats import markdown
+from skillgate.report.links import Links
+from skillgate.report.view import Span, View, code, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable
 
-    from skillgate.action.comment.links import Links
     from skillgate.action.comment.subject import Subject
-    from skillgate.report.standing import Row
+    from skillgate.report.view import Line, Mark
 
 COMMENT_UNITS = 65_000  # UTF-16 code units; GitHub refuses a comment of more than 65,536
 SUMMARY_BYTES = 1_000_000  # of UTF-8; the runner drops the whole summary of a step over 1,048,576, and others may write
+UNTRUSTED = (
+    "The pull request's own workflow run wrote this report. Its author controls that run, and nothing in it was"
+    " verified. Whether the pull request changes the gate itself is not known: see the changed files."
+)
 _KEY = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_MARKS: dict[str, Mark] = {"pass": "pass", "fail": "fail"}  # what is not known to pass or fail has the mark of an error
 
 
-class Lists(NamedTuple):
-    """How many entries each list has at most before "n more" is said; what is folded comes after what is in sight.
-
-    ``gates`` is in bytes: what gates on recorded invocations may take.
-    """
-
-    reasons: int
-    rows: int
-    folded_rows: int
-    steps: int
-    findings: int
-    folded: int
-    others: int
-    gates: int = 20_000
-
-
-_COMMENT = Lists(reasons=6, rows=12, folded_rows=20, steps=5, findings=10, folded=60, others=15)
-_SUMMARY = Lists(reasons=100, rows=50, folded_rows=450, steps=20, findings=50, folded=3000, others=200, gates=200_000)
+def utf16(text: str) -> int:
+    """Count UTF-16 code units, in which GitHub limits a comment."""
+    return len(text) + sum(character > "\uffff" for character in text)
 
 
 def marker(key: str) -> str:
@@ -62,64 +51,81 @@ def marker(key: str) -> str:
 def comment(subject: Subject) -> str:
     """Write the comment: at most 65,000 UTF-16 code units, the marker in its first line."""
     first = marker(subject.key) + "\n"
-    return first + fit(_sections(subject, _COMMENT), COMMENT_UNITS - len(first), utf16, _rest(subject))
+    return first + _write(subject, COMMENT_UNITS - len(first), utf16)
 
 
 def summary(subject: Subject) -> str:
-    """Write the job summary: the comment without its marker, with longer lists, at most 1,000,000 bytes of UTF-8."""
-    return fit(_sections(subject, _SUMMARY), SUMMARY_BYTES, utf8, _rest(subject))
+    """Write the job summary: the comment without its marker, at most 1,000,000 bytes of UTF-8."""
+    return _write(subject, SUMMARY_BYTES, markdown.utf8)
 
 
 def headline(subject: Subject) -> str:
     """Return the verdict and its first reason as one line of plain text, for the log."""
-    return verdict.plain(subject, rows_of(subject))
+    return verdict.plain(subject, verdict.rows_of(subject))
 
 
-def _rest(subject: Subject) -> str:
-    return sections.rest(subject, links_of(subject))
+def links_of(subject: Subject) -> Links:
+    """Return what addresses are built from; the head of a run that is not trusted comes from GitHub too."""
+    return Links(subject.repository_url, subject.run_url, commit=subject.run.head)
 
 
-def _sections(subject: Subject, lists: Lists) -> list[Section]:
-    rows, links = rows_of(subject), links_of(subject)
-    return [
-        *_verdict(subject, rows, links, lists),
-        *_body(subject, rows, links, lists),
-        sections.footer(subject, links),
-    ]
+def elsewhere(subject: Subject, links: Links) -> Span:
+    """Name where everything is: a run that ended early has a log, and no report."""
+    return Span("log" if subject.report is None else "full report", url=links.run())
 
 
-def _verdict(subject: Subject, rows: tuple[Row, ...], links: Links, lists: Lists) -> Iterator[Section]:
-    job = f" ({inert(subject.key)})" if subject.key != "default" else ""
-    title = verdict.words(subject, rows, naming=subject.trusted)
-    if not subject.trusted:  # before anything that it says
-        yield Section("trust", (f"> **⚠️ {sections.UNTRUSTED}**", ""))
-    yield verdict.warning(subject)
-    yield Section("verdict", (f"### {verdict.mark(subject)} skillgate{job}: {title}",))
-    yield verdict.reasons(subject, rows, links, most=lists.reasons)
-    yield verdict.unmeasured(subject, rows, links, most=lists.others)
+def view(subject: Subject) -> View:
+    """Build what a comment shows: the verdict, why, what changed, what to do next, then the details."""
+    rows, links = verdict.rows_of(subject), links_of(subject)
+    job = f" ({subject.key})" if subject.key != "default" else ""
+    return View(
+        f"skillgate{job}: {verdict.words(subject, rows, naming=subject.trusted)}",
+        _MARKS.get(subject.run.result, "error"),
+        reasons=tuple(verdict.reasons(subject, rows, links)),
+        notes=tuple(verdict.notes(subject, rows, links)),
+        blocks=tuple(blocks.blocks(subject, rows, links)),
+        alarm=alarm(subject),
+    )
 
 
-def _body(subject: Subject, rows: tuple[Row, ...], links: Links, lists: Lists) -> Iterator[Section]:
-    """Return what follows the verdict, in the order of reading."""
-    compared = subject.diff is not None
-    yield from table(rows, links, compared=compared, most=lists.rows, folded=lists.folded_rows)
-    yield sections.policy_changes(subject, most=lists.others)
-    yield next_steps.next_steps(rows, links, most=lists.steps)
-    yield from findings.new_findings(rows, links, compared=compared, most=lists.findings, folded=lists.folded)
-    yield findings.fixed(rows)
-    yield findings.suppressed(rows, links, most=lists.others)
-    yield findings.outside(subject, links, most=lists.findings)
-    yield sections.catalogue(subject, rows, links, most=lists.others)
-    yield sections.dimensions(rows)
-    yield from benchmark(subject, most=lists.rows, folded=lists.folded)
-    yield from _gates(subject, lists)
-    yield sections.judged(rows, links)
-    yield simulated(rows)
-    yield confidence.confidence(subject, rows)
+def alarm(subject: Subject) -> str:
+    """Say whose report it is, and that no model gave the answers; ``""`` where neither is so."""
+    return " ".join(filter(None, ("" if subject.trusted else UNTRUSTED, verdict.scripted(subject))))
 
 
-def _gates(subject: Subject, lists: Lists) -> Iterator[Section]:
-    if subject.invocations is not None:
-        from skillgate.action.comment.gates import gates  # most runs ask no such gate
+def _write(subject: Subject, limit: int, measure: Callable[[str], int]) -> str:
+    links = links_of(subject)
+    rest, foot = elsewhere(subject, links), _foot(subject, links)
+    return markdown.write(view(subject), limit=limit, measure=measure, level=3, foot=foot, rest=rest)
 
-        yield gates(subject.invocations, limit=lists.gates)
+
+def _foot(subject: Subject, links: Links) -> Line:
+    """Say in one line what was compared, under which policy, by which version, and where the rest is."""
+    run, report = subject.run, subject.report
+    parts: list[Line] = []
+    if report is not None:
+        parts.append(score.facts(report) if subject.trusted else f"{report.depth.value} depth")
+    if run.head:
+        merged = run.change and run.change != run.head
+        head = (commit(run.change, links), " (merged as ", commit(run.head, links), ")") if merged else ()
+        parts.append(("head ", *(head or (commit(run.head, links),)), *_against(subject, links)))
+    if run.policy:
+        at = (" ", commit(run.policy_commit, links)) if run.policy_commit else ()
+        parts.append((f"policy from {bounded(run.policy, verdict.REASON)}", *at))
+    scoring = f", scoring {report.scoring_version}" if report else ""
+    parts.append(f"skillgate {bounded(run.tool.version, 40)}{scoring}")
+    parts += [elsewhere(subject, links)] if links.run() else []
+    return joined(parts, " · ")
+
+
+def commit(sha: str, links: Links) -> Span:
+    """Return a commit's first digits with its address; any other text as it is."""
+    url = links.change(sha)
+    return code(sha[:7], url) if url else Span(bounded(sha, 120))
+
+
+def _against(subject: Subject, links: Links) -> tuple[str | Span, ...]:
+    run, compared = subject.run, bounded(subject.run.compared, verdict.REASON)
+    if run.base:
+        return (" against base ", commit(run.base, links), f" ({compared})" if compared else "")
+    return (f" against {compared}" if compared and subject.diff is not None else ", no baseline",)

@@ -1,32 +1,26 @@
-"""The issue that tells of regressions: what it says, and whether it is opened, brought up to date or closed.
+"""The issue about regressions: what it says, and whether it is opened, updated or closed.
 
-Everything that a skill says is inert in it, and every address is built here.
+Everything that a skill says is inert in it, and every address is built from what GitHub says of the run.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.action.comment.comment import COMMENT_UNITS, marker
-from skillgate.action.comment.findings import finding_line
-from skillgate.action.comment.fit import Section, fit, utf16
-from skillgate.action.comment.links import links_of
-from skillgate.action.comment.rows import skill_link
+from skillgate.action.comment import blocks, comment, verdict
+from skillgate.format import plural
 from skillgate.model.documents import State
 from skillgate.model.score import Outcome
-from skillgate.report.escape import code, inert
 from skillgate.report.findings import bounded
-from skillgate.report.judge_words import answers_warning
+from skillgate.report.formats import markdown
+from skillgate.report.view import View, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from skillgate.action.comment.links import Links
     from skillgate.action.comment.subject import Subject
-    from skillgate.model.documents import Diff, Side, SkillChange
+    from skillgate.model.documents import Diff
+    from skillgate.report.view import Line
 
-_ROWS = 200
-_REASON = 400  # characters
+_REASONS = 20
 
 
 class Issue(NamedTuple):
@@ -65,14 +59,18 @@ def mark_of(key: str) -> str:
     Raises:
         ValueError: the key is not one.
     """
-    return marker(key).replace(" key=", " issue=", 1)
+    return comment.marker(key).replace(" key=", " issue=", 1)
 
 
 def title(diff: Diff, key: str) -> str:
     """Return the issue's title: no text of a skill is in it."""
-    count = diff.summary.regressions
     job = "" if key == "default" else f" ({key})"
-    return f"skillgate{job}: {count} skill{'s have' if count != 1 else ' has'} got worse"
+    return f"skillgate{job}: {_worse(diff)}"
+
+
+def _worse(diff: Diff) -> str:
+    count = diff.summary.regressions
+    return f"{plural(count, 'skill')} {'have' if count != 1 else 'has'} got worse"
 
 
 def _is_well(subject: Subject, diff: Diff) -> bool:
@@ -82,63 +80,36 @@ def _is_well(subject: Subject, diff: Diff) -> bool:
 
 
 def _body(subject: Subject, diff: Diff, mark: str) -> str:
-    links = links_of(subject)
-    worse = [one for one in diff.skills if one.regressed]
-    first = mark + "\n"
-    sections = [_head(subject, links), _table(worse, links), _reasons(worse, links), _found(worse, links), _foot(diff)]
-    return first + fit(sections, COMMENT_UNITS - len(first), utf16, links.report)
-
-
-def _head(subject: Subject, links: Links) -> Section:
-    run = subject.run
-    text = answers_warning(subject.report.results) if subject.report else ""
-    warning = (f"> **⚠️ {inert(bounded(text, _REASON))}**", "") if text else ()
-    at = f"At {links.commit(run.head)}" if run.head else "Here"
-    than = f", compared with {inert(bounded(run.compared, _REASON))}" if run.compared else ""
-    return Section("what", (*warning, f"{at}{than}, these skills have got worse ({links.report})."))
-
-
-def _table(worse: Sequence[SkillChange], links: Links) -> Section:
-    rows = [f"| {skill_link(one.path, one.name, links)} | {_scores(one)} | {_badges(one)} |" for one in worse[:_ROWS]]
-    return Section.of("skills", ("", "| skill | score | badge |", "|---|--:|---|"), rows, most=_ROWS, total=len(worse))
-
-
-def _reasons(worse: Sequence[SkillChange], links: Links) -> Section:
-    rows = [
-        f"- {skill_link(one.path, one.name, links)}: {inert(bounded(one.regression.reason, _REASON))}"
-        for one in worse[:_ROWS]
-        if one.regression is not None
+    links, run = comment.links_of(subject), subject.run
+    rows = [row for row in verdict.rows_of(subject) if row.regressed]
+    than = f", compared with {bounded(run.compared, verdict.REASON)}" if run.compared else ""
+    at: Line = ("At ", comment.commit(run.head, links), than) if run.head else than.removeprefix(", ")
+    reasons: list[Line] = [
+        (*verdict.named(row, links), f": {bounded(row.change.regression.reason, verdict.REASON)}")
+        for row in rows
+        if row.change is not None and row.change.regression is not None
     ]
-    return Section.of("reasons", ("", "**Why**", ""), rows, most=_ROWS, total=len(worse), rank=1)
-
-
-def _found(worse: Sequence[SkillChange], links: Links) -> Section:
-    found = [finding for one in worse for finding in one.new]
-    rows = [f"- {finding_line(one, links)}" for one in found[:_ROWS]]
-    head = ("", "**New findings in them**", "") if rows else ()
-    return Section.of("new findings", head, rows, most=_ROWS, total=len(found), rank=2)
-
-
-def _foot(diff: Diff) -> Section:
+    if len(reasons) > _REASONS:
+        reasons[_REASONS:] = [plural(len(reasons) - _REASONS, "more reason")]
+    parts = (
+        *blocks.table(rows, links, compared=True),
+        *blocks.found("New findings", [one for row in rows if row.change for one in row.change.new], links),
+    )
     new = sum(one.state is State.NEW for one in diff.skills)
-    text = f"{len(diff.skills) - new} skills were compared. This issue is kept up to date, and closed when all is well."
-    return Section("foot", ("", f"<sub>{text}</sub>"))
+    said = f"{plural(len(diff.skills) - new, 'skill')} compared. Each run updates this issue, and closes it when no"
+    elsewhere = comment.elsewhere(subject, links)
+    text = markdown.write(
+        View(_worse(diff), "fail", at, tuple(reasons), blocks=parts, alarm=comment.alarm(subject)),
+        limit=comment.COMMENT_UNITS - len(mark) - 1,
+        measure=comment.utf16,
+        level=3,
+        foot=joined([f"{said} skill is worse.", elsewhere], " · "),
+        rest=elsewhere,
+    )
+    return f"{mark}\n{text}"
 
 
 def _closing(subject: Subject) -> str:
-    links = links_of(subject)
-    at = f" at {links.commit(subject.run.head)}" if subject.run.head else ""
-    return f"No skill is worse any more{at} ({links.report})."
-
-
-def _scores(change: SkillChange) -> str:
-    return f"{_score(change.before)} → {_score(change.after)}"
-
-
-def _score(side: Side | None) -> str:
-    return f"{side.score:.2f}" if side is not None and side.score is not None else "not measured"
-
-
-def _badges(change: SkillChange) -> str:
-    then, now = (code(side.badge.value) if side and side.badge else "none" for side in (change.before, change.after))
-    return then if then == now else f"{then} → {now}"
+    links = comment.links_of(subject)
+    at = (" at ", comment.commit(subject.run.head, links)) if subject.run.head else ()
+    return markdown.written(("No skill is worse any more", *at, " (", comment.elsewhere(subject, links), ")."))

@@ -6,89 +6,106 @@ import re
 from typing import TYPE_CHECKING
 
 from skillgate import settings
-from skillgate.action.comment.benchmark import got_worse
-from skillgate.action.comment.fit import Section
-from skillgate.action.comment.links import shown_path
-from skillgate.action.comment.rows import skill_link
+from skillgate.format import plural
+from skillgate.model.bench import Flip, Pairing
+from skillgate.model.documents import State
 from skillgate.model.score import Outcome
-from skillgate.report.escape import code, inert
+from skillgate.report import judge
 from skillgate.report.findings import bounded
-from skillgate.report.judge_words import SCRIPTED, answers_warning, let_through
-from skillgate.report.standing import title
+from skillgate.report.judge_compared import SCRIPTED, answers_warning
+from skillgate.report.standing import standings, title
 from skillgate.report.tally import failures
+from skillgate.report.view import code
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from skillgate.action.comment.links import Links
     from skillgate.action.comment.subject import Subject
     from skillgate.model.report import SkillResult
+    from skillgate.report.links import Links
     from skillgate.report.standing import Row
+    from skillgate.report.view import Line, Span
 
 REASON = 400  # characters of a reason or a notice
-_MARKS = {"pass": "✅", "fail": "❌"}
-_WHY = {"fail": "Fails because", "pass": "Note"}
+_MOST = 10  # reasons; the table of skills shows the others
+_PATH = 120  # characters of a path
 _GATES = frozenset(
     ("error", "warning", "threshold", "badge", "dimension", "regression", "benchmark", "budget", "unmeasured")
 )
 _PREFIX = 300  # characters of a reason in which a skill's path is looked for
 
 
-def mark(subject: Subject) -> str:
-    """Return the sign of a verdict; what is not known to pass or fail gets the one of an error."""
-    return _MARKS.get(subject.run.result, "⚠️")
+def rows_of(subject: Subject) -> tuple[Row, ...]:
+    """List every skill of a run, worst first.
+
+    Failing ones come first, then regressions, those without a score, what fell most, what is new, and the others; among
+    equals those with errors. What could not be read comes last.
+    """
+    return tuple(sorted(standings(subject.run, subject.report, subject.diff), key=_worst_first))
+
+
+def _worst_first(row: Row) -> tuple[bool, int, bool, float, float, str]:
+    change = (row.change.change if row.change else None) or 0.0
+    signs = (row.fails, row.regressed, row.unscored, change < 0, row.state is State.NEW)
+    group = next((index for index, sign in enumerate(signs) if sign), len(signs)) + (row.state is State.REMOVED)
+    result = row.result
+    score = -1.0 if result is None or result.composite.score is None else result.composite.score
+    return result is not None and not result.evaluated, group, not (result and result.errors), change, score, row.path
+
+
+def named(row: Row, links: Links) -> tuple[Span | str, ...]:
+    """Show a skill by its path, linked where that can be; one that is the whole repository by its name."""
+    gone = row.state is State.REMOVED
+    url = "" if gone else links.file(row.path or ".")
+    if row.path in (".", ""):
+        return code(bounded(row.name, 80), url), " (the repository itself)"
+    return (code(shown(row.path), url),)
+
+
+def shown(path: str) -> str:
+    """Shorten a path to its end, which says more than its beginning."""
+    return path if len(path) <= _PATH else "…" + path[-_PATH:]
 
 
 def words(subject: Subject, rows: Sequence[Row], *, naming: bool = False) -> str:
-    """Say the verdict in a few words, as in ``1 of 3 skills fails``; ``naming`` which one, as Markdown."""
-    compared, show = subject.diff is not None, _shown if naming else None
-    verdict = title(subject.run, subject.report, rows, compared=compared, show=show)
-    if subject.run.result != "pass":
-        return verdict
-    unjudged = bounded(let_through(_results(rows)), REASON) if subject.trusted else ""  # else the reason is anybody's
-    parts = [verdict, inert(unjudged) if naming else unjudged]
-    if got_worse(subject):
-        parts = [*(parts if rows else ()), f"the benchmark fails, and {settings.FAIL_ON.key} does not list it"]
-    return "; ".join(filter(None, parts))
+    """Say the verdict in a few words, as in ``1 of 3 skills fails``; ``naming`` which one."""
+    show = (lambda row: bounded(row.name, 80) if row.path in ("", ".") else shown(row.path)) if naming else None
+    said = [title(subject.run, subject.report, rows, compared=subject.diff is not None, show=show)]
+    said += _allowed(subject, rows)
+    if subject.run.result == "pass" and got_worse(subject):
+        said = [*(said if rows else ()), f"the benchmark fails, and {settings.FAIL_ON.key} does not list it"]
+    return "; ".join(said)
 
 
-def warning(subject: Subject) -> Section:
-    """Warn of answers that no model gave, before anything else is said."""
-    text = _scripted(subject)
-    return Section("warning", (f"> **⚠️ {inert(bounded(text, REASON))}**", "") if text else ())
-
-
-def _scripted(subject: Subject) -> str:
-    """Say that no model gave the answers, ``""`` where one did; not who did, where that is somebody else's word."""
+def scripted(subject: Subject) -> str:
+    """Warn of answers that no model gave; not by whom, where that is not known from this run."""
     text = answers_warning(subject.report.results) if subject.report else ""
-    return text if subject.trusted or not text else f"{SCRIPTED}: no model has read the skill."
+    return text if subject.trusted or not text else f"{SCRIPTED}: no model read the skill."
 
 
-def _results(rows: Sequence[Row]) -> list[SkillResult]:
-    return [row.result for row in rows if row.result is not None and not row.untouched]
-
-
-def reasons(subject: Subject, rows: Sequence[Row], links: Links, *, most: int) -> Section:
-    """Say why: one reason in a line, several in a list."""
+def reasons(subject: Subject, rows: Sequence[Row], links: Links) -> Iterator[Line]:
+    """Yield why a run does not pass, or what it passes in spite of."""
     found = _reasons(subject, rows)
-    label = _WHY.get(subject.run.result, "Not complete because" if subject.report else "Stopped because")
-    named = {row.path: row.name for row in rows}
-    lines = [_reason(reason, named, links) for reason in found[:most]]
-    if len(found) <= 1:
-        return Section("reasons", tuple(f"\n**{label}** {reason}" for reason in lines))
-    return Section.of("reasons", ("", f"**{label}**", ""), [f"- {line}" for line in lines], most=most, total=len(found))
+    known = {row.path: row for row in rows}
+    yield from (_reason(reason, known, links) for reason in found[:_MOST])
+    if len(found) > _MOST:
+        yield plural(len(found) - _MOST, "more reason")
 
 
-def unmeasured(subject: Subject, rows: Sequence[Row], links: Links, *, most: int) -> Section:
-    """Say which skills have no score, and what else a reader should know."""
-    notices = [inert(bounded(notice, REASON)) for notice in subject.run.notices[:most]]
-    missing = [row for row in rows if row.unscored and not row.untouched and not _is_in_reasons(row, subject)]
-    lines = [f"- **Not measured**: {_without_score(row, links, subject)}" for row in missing[:most]]
-    lines += [f"- {notice}" for notice in notices]
-    total = len(missing) + len(subject.run.notices)
-    label = "Also" if subject.run.reasons else "Note"  # and a list does not run into the one before
-    head = ("", f"**{label}**", "") if lines else ()
-    return Section.of("notices", head, lines, most=2 * most, rank=1, total=total)
+def notes(subject: Subject, rows: Sequence[Row], links: Links) -> Iterator[Line]:
+    """Yield which skills have no score, and what else a reader should know."""
+    for row in rows:
+        if row.unscored and not row.untouched and not any(one.startswith(row.path) for one in subject.run.reasons):
+            why = row.result.composite.reason if row.result else None
+            said = f": {bounded(why or 'no reason is given', REASON)}" if subject.trusted else ""
+            yield (*named(row, links), f" was not measured{said}")
+    yield from (bounded(notice, REASON) for notice in subject.run.notices)
+
+
+def _allowed(subject: Subject, rows: Sequence[Row]) -> Iterator[str]:
+    """Say which skills a passing run did not judge; of a run that is not trusted the reason may be anything."""
+    if subject.run.result == "pass" and subject.trusted:
+        yield from judge.allowed([row.result for row in rows if row.result is not None and not row.untouched])
 
 
 def plain(subject: Subject, rows: Sequence[Row]) -> str:
@@ -96,12 +113,8 @@ def plain(subject: Subject, rows: Sequence[Row]) -> str:
     found = _reasons(subject, rows)
     first = f": {bounded(found[0].removeprefix('.: '), REASON)}" if found else ""  # "." is a skill without a directory
     more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-    scripted = _scripted(subject)
-    return bounded(f"{scripted}{' ' * bool(scripted)}skillgate: {words(subject, rows)}{first}{more}", 2 * REASON)
-
-
-def _shown(row: Row) -> str:
-    return code(shown_path(bounded(row.name, 80) if row.path in ("", ".") else row.path))
+    said = f"skillgate: {words(subject, rows)}{first}{more}"
+    return bounded(" ".join(filter(None, (scripted(subject), said))), 2 * REASON)
 
 
 def _reasons(subject: Subject, rows: Sequence[Row]) -> tuple[str, ...]:
@@ -113,27 +126,30 @@ def _reasons(subject: Subject, rows: Sequence[Row]) -> tuple[str, ...]:
 
 
 def _gates(result: SkillResult) -> list[str]:
-    """Name the gates that did not pass, without the words of a report that somebody else wrote."""
+    """Name the gates that did not pass, without the words of a report that is not trusted."""
     failed = {one.gate for one in result.gate.outcomes if one.verdict is not Outcome.PASS} & _GATES
     return [", ".join(sorted(failed)) or "a gate"]
 
 
-def _reason(reason: str, named: dict[str, str], links: Links) -> str:
-    """Write a reason; the skill's path that it begins with stands as code, linked."""
+def _reason(reason: str, known: Mapping[str, Row], links: Links) -> Line:
+    """Write a reason; the skill's path that it begins with is linked."""
     for match in re.finditer(r"[ :]", reason[:_PREFIX]):
-        path, rest = reason[: match.start()], reason[match.start() :]
-        if path in named:
-            space = " " if rest.startswith(" ") else ""
-            return skill_link(path, named[path], links) + space + inert(bounded(rest, REASON))
-    return inert(bounded(reason, REASON))
+        if row := known.get(reason[: match.start()]):
+            return (*named(row, links), bounded(reason[match.start() :], REASON))
+    return bounded(reason, REASON)
 
 
-def _is_in_reasons(row: Row, subject: Subject) -> bool:
-    return any(reason.startswith(row.path) for reason in subject.run.reasons)
+def has_moved(subject: Subject) -> bool:
+    """Return whether a benchmark's results are not those of the base; those of a skill without a base are new."""
+    if subject.bench is None or subject.bench_diff is None:
+        return subject.bench is not None
+    changes = subject.bench_diff.changes
+    return any(one.pairing is not Pairing.BOTH or any(t.flip is not Flip.SAME for t in one.tasks) for one in changes)
 
 
-def _without_score(row: Row, links: Links, subject: Subject) -> str:
-    if not subject.trusted:
-        return skill_link(row.path, row.name, links)
-    reason = row.result.composite.reason if row.result else None
-    return f"{skill_link(row.path, row.name, links)}: {inert(bounded(reason or 'no reason is given', REASON))}"
+def got_worse(subject: Subject) -> bool:
+    """Return whether a skill misses a bound of the benchmark, or does worse than in the base and not by chance."""
+    reports = subject.bench.reports if subject.bench else ()
+    tests = [change.test for change in subject.bench_diff.changes] if subject.bench_diff else []
+    failed = any(test is not None and test.verdict is Outcome.FAIL for test in tests)
+    return failed or any(one.gate.passed is False for one in reports)

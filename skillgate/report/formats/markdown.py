@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from skillgate.format import plural
@@ -57,30 +58,49 @@ def utf8(text: str) -> int:
     return len(text.encode(errors="backslashreplace"))
 
 
-def write(view: View, *, limit: int = LIMIT, measure: Callable[[str], int] = utf8, level: int = 1) -> str:
-    """Write a view in at most ``limit`` units of ``measure``; ``level`` is that of its title."""
-    room = _Room(limit - _TAIL, measure, level)
+def write(
+    view: View,
+    *,
+    limit: int = LIMIT,
+    measure: Callable[[str], int] = utf8,
+    level: int = 1,
+    foot: Line = "",
+    rest: Line = "JSON report",
+) -> str:
+    """Write a view.
+
+    Args:
+        view: what is written.
+        limit: the maximum size of the text.
+        measure: how a text is measured.
+        level: the level of the title.
+        foot: small print at the end, which always has room.
+        rest: the name of the place for what is left out.
+    """
+    elsewhere, last = written(rest), [f"<sub>{written(foot)}</sub>"] if foot else []
     lines = [*_note(Note(view.alarm, "poor")), ""] if view.alarm else []
-    lines.append(f"{'#' * level} {_ICONS[view.mark]}{_line(view.title, _LONG)}")
-    room.take(*lines)
-    lines += room.all(["", _line(view.facts, _LONG)]) if view.facts else []
-    lines += room.some(["", *(f"- {_line(reason, _LONG)}" for reason in view.reasons[:_ENTRIES])])
-    lines += room.some(["", *(f"- note: {_line(note, _LONG)}" for note in view.notes[:_ENTRIES])])
+    lines.append(f"{'#' * level} {_ICONS[view.mark]}{written(view.title, _LONG)}")
+    room = _Room(limit - _TAIL - 2 * measure(elsewhere), measure, level, elsewhere)
+    room.take(*lines, "", *last)
+    lines += room.all(["", written(view.facts, _LONG)]) if view.facts else []
+    lines += room.some(["", *(f"- {written(reason, _LONG)}" for reason in view.reasons[:_ENTRIES])])
+    lines += room.some(["", *(f"- note: {written(note, _LONG)}" for note in view.notes[:_ENTRIES])])
     lines += room.blocks(view.blocks)
     if view.about:
         lines += room.blocks((Fold("About this report", (Pairs(view.about),)),))
     if room.missing:
-        lines += ["", f"{plural(room.missing, 'more part')} in the JSON report: there is no room for them here."]
-    return "\n".join(lines) + "\n"
+        lines += ["", f"{plural(room.missing, 'more part')} in the {elsewhere}: there is no room for them here."]
+    return "\n".join([*lines, *([""] if last else []), *last]) + "\n"
 
 
 class _Room:
     """How much may still be written; a list takes at most half of it, so that what follows has some."""
 
-    def __init__(self, left: int, measure: Callable[[str], int], level: int) -> None:
+    def __init__(self, left: int, measure: Callable[[str], int], level: int, rest: str) -> None:
         self.left = left
         self.measure = measure
         self.level = level
+        self.rest = rest
         self.missing = 0
         self.depth = 1  # of folds
 
@@ -118,20 +138,20 @@ class _Room:
     def _block(self, block: Block) -> list[str]:
         match block:
             case Table():
-                lines = self._listed((*_head(block),), [_row(block, row) for row in block.rows], block.noun)
+                rows = (_row(block, row) for row in block.rows)
+                lines = self._listed((*_head(block),), rows, len(block.rows), block.noun)
                 parts = [row for row in block.rows if row.below and row.anchor]
                 return lines + self.blocks(Fold(_first(row), row.below, mark=row.mark) for row in parts)
             case Items():
-                items = [_item(item, f"{n}. " if block.ordered else "- ") for n, item in enumerate(block.items, 1)]
-                return self._listed((), items, block.noun)
+                items = (_item(item, f"{n}. " if block.ordered else "- ") for n, item in enumerate(block.items, 1))
+                return self._listed((), items, len(block.items), block.noun)
             case Pairs():
-                return self._listed(
-                    (), [f"- {inert(term)}: {_line(line, _LONG)}" for term, line in block.items], "line"
-                )
+                pairs = (f"- {inert(term)}: {written(line, _LONG)}" for term, line in block.items)
+                return self._listed((), pairs, len(block.items), "line")
             case Note():
                 return self.all(["", *_note(block)])
             case Heading():
-                return self.all(["", f"{'#' * (self.level + block.level - 1)} {_line(block.text)}"])
+                return self.all(["", f"{'#' * (self.level + block.level - 1)} {written(block.text)}"])
             case Figures():
                 return self.all(["", " · ".join(_figures(block))])
             case Chart():
@@ -139,25 +159,25 @@ class _Room:
             case Fold():
                 return self._fold(block)
 
-    def _listed(self, head: Sequence[str], entries: Sequence[str], noun: str) -> list[str]:
+    def _listed(self, head: Sequence[str], entries: Iterable[str], total: int, noun: str) -> list[str]:
         """Write the first entries below their head, and how many are left out."""
         opened = ["", *head]
         if not self.take(*opened):
             return []
         floor, taken = self.left // 2, []
-        for entry in entries[:_ENTRIES]:
+        for entry in islice(entries, _ENTRIES):
             if self.left - self.measure(entry) - 1 < floor or not self.take(entry):
                 break
             taken.append(entry)
-        left = len(entries) - len(taken)
-        rest = ["", f"{plural(left, f'more {noun}')} in the JSON report."] if left else []
+        left = total - len(taken)
+        rest = ["", f"{plural(left, f'more {noun}')} in the {self.rest}."] if left else []
         self.left -= sum(self.measure(line) + 1 for line in rest)
         return [*opened, *taken, *rest]
 
     def _fold(self, fold: Fold) -> list[str]:
         aside = "".join(f" · {_cell(cell)}" for cell in fold.aside)
         if fold.open:
-            head, tail = [f"{'#' * (self.level + self.depth)} {_ICONS[fold.mark]}{_line(fold.summary)}{aside}"], []
+            head, tail = [f"{'#' * (self.level + self.depth)} {_ICONS[fold.mark]}{written(fold.summary)}{aside}"], []
         else:
             said = _ICONS[fold.mark] + _html(fold.summary) + "".join(f" · {_html(cell.line)}" for cell in fold.aside)
             head, tail = [f"<details><summary>{said}</summary>"], ["", "</details>"]
@@ -196,22 +216,22 @@ def _first(row: Row) -> Line:
 
 def _cell(cell: Cell | Line) -> str:
     if not isinstance(cell, Cell):
-        return _line(cell)
-    text, note = _line(cell.line), inert(bounded(cell.note, _TEXT))
+        return written(cell)
+    text, note = written(cell.line), inert(bounded(cell.note, _TEXT))
     return f"{text} ({note})" if text and note else text or note
 
 
 def _item(item: Item, head: str) -> str:
     label = f"**{inert(bounded(item.label, _TEXT))}** " if item.label else ""
-    return head + "<br>".join((label + _line(item.line, _LONG), *(_line(line, _LONG) for line in item.below)))
+    return head + "<br>".join((label + written(item.line, _LONG), *(written(line, _LONG) for line in item.below)))
 
 
 def _note(note: Note) -> Iterator[str]:
     if note.tone in _ALERTS:
         yield f"> [!{_ALERTS[note.tone]}]"
-        yield f"> {_line(note.line, _LONG)}"
+        yield f"> {written(note.line, _LONG)}"
     else:
-        yield _line(note.line, _LONG)
+        yield written(note.line, _LONG)
 
 
 def _figures(block: Figures) -> Iterator[str]:
@@ -220,7 +240,7 @@ def _figures(block: Figures) -> Iterator[str]:
         yield f"{text} {inert(one.note)}" if one.note else text
 
 
-def _line(line: Line, limit: int = _TEXT) -> str:
+def written(line: Line, limit: int = _TEXT) -> str:
     """Write a line; what leads somewhere else than to a code host leads nowhere."""
     out = []
     for span in spans(line):
