@@ -231,7 +231,8 @@ def _figures(report: Report, ranked: Sequence[SkillResult], diff: Diff | None) -
         named = [f"{number} {name}" for name, number in summary.by_badge.items() if number and name != "none"]
         none = summary.by_badge.get("none", 0)
         if named or none:
-            yield Figure("badges", ", ".join(named) or "0", f"{none} without a badge" if none else "")
+            without = [f"{none} without a badge"] if none else []
+            yield Figure("badges", count(summary.skills - none), ", ".join(named + without))
     if summary.not_evaluated:
         yield Figure("not evaluated", count(summary.not_evaluated), tone="poor")
     yield Figure("errors", count(found.get("error", 0)), tone="poor" if found.get("error") else "")
