@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -90,3 +90,20 @@ def percent(share: float, digits: int = 1) -> str:
 def interval(low: float, high: float, digits: int = 0) -> str:
     """Format the ends of an interval, as in ``62–71``."""
     return f"{low:.{digits}f}–{high:.{digits}f}"
+
+
+_CODES = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan": 36, "bold": 1, "dim": 2}
+
+
+class Style(NamedTuple):
+    """The layout of a terminal: its width in columns, and whether colours may be used."""
+
+    width: int = 100
+    color: bool = False
+
+    def paint(self, text: str, *names: str) -> str:
+        """Wrap a string in colour codes, or leave it as it is."""
+        if not self.color or not names or not text:
+            return text
+        codes = ";".join(str(_CODES[name]) for name in names)
+        return f"\x1b[{codes}m{text}\x1b[0m"

@@ -9,6 +9,7 @@ from skillgate.action.comment.comment import comment, headline, marker, summary
 from skillgate.action.comment.issue import Issue, issue
 from skillgate.action.comment.verdict import has_moved
 from skillgate.action.protocol import command, quiet
+from skillgate.format import Style
 from skillgate.model.bench import Flip
 from skillgate.model.finding import Severity
 from skillgate.report import bench, score
@@ -18,7 +19,6 @@ from skillgate.report.formats import text as terminal_text
 from skillgate.report.formats.github import render_annotations
 from skillgate.report.links import Links
 from skillgate.report.skill import Context
-from skillgate.report.terminal import Style
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence

@@ -18,11 +18,11 @@ from skillgate.bench.skills import SKILL_JSON
 from skillgate.config import config_digest
 from skillgate.errors import UsageError
 from skillgate.files import replace, require_place, write
+from skillgate.format import Style
 from skillgate.model.bench import BenchReport, CompletionReport, RunSettings, Status
 from skillgate.model.benchmark import MAX_LATENCY_MS, AdapterType
 from skillgate.model.report import Tool
 from skillgate.report.rendering import ending, render, writer
-from skillgate.report.terminal import Style
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

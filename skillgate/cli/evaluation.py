@@ -21,8 +21,8 @@ from skillgate.cli.options import (
 )
 from skillgate.evaluation.request import CertificateRequest, EvaluateRequest, ModelOptions, Scope
 from skillgate.files import require_folder
+from skillgate.format import Style
 from skillgate.report.rendering import writer
-from skillgate.report.terminal import Style
 
 if TYPE_CHECKING:
     import argparse

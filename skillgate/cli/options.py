@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from skillgate import __version__, settings
 from skillgate.errors import UsageError
 from skillgate.files import write
-from skillgate.format import did_you_mean
+from skillgate.format import Style, did_you_mean
 from skillgate.model.setting import Kind
 from skillgate.report.rendering import format_of, render, suffixes
-from skillgate.report.terminal import Style
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -6,7 +6,7 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from skillgate.errors import UsageError
-from skillgate.format import did_you_mean, printable
+from skillgate.format import Style, did_you_mean, printable
 from skillgate.model.documents import SingleReport
 from skillgate.model.report import StaticLayer
 from skillgate.model.score import Dimension, LayerName
@@ -16,7 +16,6 @@ from skillgate.report.formats import text as text_format
 from skillgate.report.judge_compared import answers_warning, judge_of
 from skillgate.report.numbers import NONE, decimal, ratio, reason, share, signed, sure
 from skillgate.report.steps import main_file
-from skillgate.report.terminal import Style
 from skillgate.report.view import Heading, Item, Items, Note, Row, Span, Table, View, code, columns, joined, spans
 from skillgate.scoring.composite import BLEND, WEIGHTS
 

@@ -15,8 +15,8 @@ from skillgate.registry import OUTPUT_FORMATS
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from skillgate.format import Style
     from skillgate.model.finding import Page
-    from skillgate.report.terminal import Style
 
 _EVERY = "*"
 

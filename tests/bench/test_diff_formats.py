@@ -61,8 +61,8 @@ def test_text_says_the_verdict_the_figures_and_the_tasks(worse: Path) -> None:
 def test_text_on_a_terminal_is_coloured_by_what_is_worse(worse: Path) -> None:
     from skillgate.bench.diff import diff
     from skillgate.bench.request import DiffPolicy
+    from skillgate.format import Style
     from skillgate.report.rendering import render
-    from skillgate.report.terminal import Style
 
     a, b = whole(skill_report(results())), whole(skill_report(results(4)))
     found = diff(a, b, label_a="a", label_b="b", version="1", policy=DiffPolicy())

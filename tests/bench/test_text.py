@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from skillgate.bench.request import BenchPolicy
+from skillgate.format import Style
 from skillgate.model.bench import Status
 from skillgate.report.bench import view
-from skillgate.report.formats.text import write
-from skillgate.report.terminal import Style, columns
+from skillgate.report.formats.text import columns, write
 from tests.bench.made import result
 from tests.bench.written import skill_report, whole
 

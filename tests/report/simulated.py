@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from skillgate.format import Style
 from skillgate.model.layers import (
     COMPLETED,
     FAILED,
@@ -28,7 +29,6 @@ from skillgate.report import judge
 from skillgate.report import sessions as shown
 from skillgate.report.formats import html, markdown, text
 from skillgate.report.tally import answers_warning
-from skillgate.report.terminal import Style
 from skillgate.report.view import Span, View
 from tests.report import judged
 

@@ -10,12 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from skillgate.format import Style
 from skillgate.model.documents import State
 from skillgate.model.finding import AcrossChange, Client, ListingUse, Severity, Suppressed
 from skillgate.report.changes import gravest_first, view
+from skillgate.report.formats.text import columns
 from skillgate.report.json import render as render_json
 from skillgate.report.moves import MOST, arrow, what_moved
-from skillgate.report.terminal import Style, columns
 from tests.report.diffs import differing, every_kind, measured, scored
 from tests.report.reports import a_finding, hostile_path, hostile_text, unread
 from tests.report.tree import dump, matches_golden

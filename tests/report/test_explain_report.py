@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 
 from skillgate.errors import UsageError
+from skillgate.format import Style
 from skillgate.model.documents import SingleReport
 from skillgate.model.report import Report
 from skillgate.model.score import Dimension
 from skillgate.report.explain_report import explain
-from skillgate.report.terminal import Style
 from tests.github.rendered import LIVE, read, reader, unbalanced
 from tests.report import judged
 from tests.report.reports import a_report

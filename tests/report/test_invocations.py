@@ -11,12 +11,13 @@ import pytest
 
 pytest.importorskip("jinja2")
 
+from skillgate.format import Style
 from skillgate.model.invocation import DayFigures, Direction, InvocationReport, Tier
 from skillgate.model.report import Verdict
 from skillgate.report import charts, invocation_lists
 from skillgate.report.formats import html, markdown, text
+from skillgate.report.formats.text import columns
 from skillgate.report.invocations import stretches, view
-from skillgate.report.terminal import Style, columns
 from tests.report import invocations_made as made
 from tests.report.pages import Page
 from tests.report.test_html_browser import _CONTRAST, _UNFOLD

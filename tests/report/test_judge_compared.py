@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from skillgate.format import Style
 from skillgate.model.report import Composite
 from skillgate.model.score import Depth, Outcome
 from skillgate.report.compare import compare
 from skillgate.report.judge_compared import SCRIPTED, doubt, sides
 from skillgate.report.rendering import render
-from skillgate.report.terminal import Style
 from tests.report import judged
 from tests.report.diffs import differing
 from tests.report.pages import Page

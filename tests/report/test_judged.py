@@ -11,17 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from skillgate.format import Style
 from skillgate.model.finding import rule_url
 from skillgate.model.layers import Assessment, DropTest, Estimate, TriggerPrompt, Usage
 from skillgate.model.report import GateOutcome, Verdict
 from skillgate.model.score import Outcome
 from skillgate.report import judge
 from skillgate.report.explain_report import explain
+from skillgate.report.formats.text import columns
 from skillgate.report.judge_compared import answers_warning
 from skillgate.report.links import Links
 from skillgate.report.numbers import breadth, spread
 from skillgate.report.rendering import render
-from skillgate.report.terminal import Style, columns
 from skillgate.report.view import Fold, Items, plain
 from tests.browser import Browser
 from tests.github.rendered import LIVE, OURS, read, reader, unbalanced

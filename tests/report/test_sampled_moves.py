@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 
 from skillgate.action.comment.comment import comment
+from skillgate.format import Style
 from skillgate.model.documents import Diff
 from skillgate.model.layers import Estimate, Rating
 from skillgate.model.report import Composite
@@ -20,7 +21,6 @@ from skillgate.report.json import render as render_json
 from skillgate.report.rendering import render
 from skillgate.report.schema import report_schema
 from skillgate.report.simulated_compared import sampled_changes
-from skillgate.report.terminal import Style
 from tests.github import judged as situations
 from tests.github.build import run
 from tests.report import judged

@@ -9,16 +9,17 @@ import pytest
 from hypothesis import given, settings
 
 from skillgate.action.comment.comment import COMMENT_UNITS, comment, headline, summary, utf16
+from skillgate.format import Style
 from skillgate.model.layers import DropTest, Estimate, Loads, Spread
 from skillgate.model.report import Composite, StaticLayer
 from skillgate.model.score import Badge, Depth, Dimension
 from skillgate.report import sessions
 from skillgate.report.compare import compare
 from skillgate.report.explain_report import explain
+from skillgate.report.formats.text import columns
 from skillgate.report.ranking import elo_condition, hurts, lift_in_words, ranking_blocks, tally
 from skillgate.report.rendering import render
 from skillgate.report.simulated_compared import sampled_changes
-from skillgate.report.terminal import Style, columns
 from skillgate.report.view import Chart, Fold, Table
 from tests.github import judged as situations
 from tests.github.build import run

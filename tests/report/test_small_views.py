@@ -10,6 +10,7 @@ import pytest
 
 pytest.importorskip("jinja2")
 
+from skillgate.format import Style
 from skillgate.model.benchmark import AdapterType, Choice, Figures, FoundSkill, FoundSkills, Past
 from skillgate.model.corpus import CorpusList, CorpusShow, CorpusVerify, Fit, ListedSkill, ShownMatch, ShownSkill
 from skillgate.model.documents import CertificateCheck, Change, Checked, History, PastEvaluation, PastScore, Trend
@@ -19,7 +20,7 @@ from skillgate.model.report import GateOutcome, Tool, Verdict
 from skillgate.model.score import Depth, Dimension, Outcome
 from skillgate.report import certificate, choosing, corpus, evals, history
 from skillgate.report.formats import html, markdown, text
-from skillgate.report.terminal import Style, columns
+from skillgate.report.formats.text import columns
 from skillgate.report.view import View
 from tests.report.invocations_made import BAD
 from tests.report.pages import Page

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from skillgate.evaluation import pipeline
+from skillgate.format import Style
 from skillgate.model.report import Composite
 from skillgate.model.score import Badge
+from skillgate.report.formats.text import columns
 from skillgate.report.tally import worst_first
-from skillgate.report.terminal import Style, columns
 from skillgate.scoring.gate import Policy
 from skillgate.skill.find import discover, read
 from tests.report.reports import FAILED, PASSED, a_report, a_skill

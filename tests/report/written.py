@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from skillgate.format import Style
 from skillgate.report import score
 from skillgate.report.formats import html as html_writer
 from skillgate.report.links import Links
 from skillgate.report.rendering import writer
 from skillgate.report.skill import Context
-from skillgate.report.terminal import Style
 
 if TYPE_CHECKING:
     from skillgate.model.documents import ActionRun, Diff

@@ -242,7 +242,7 @@ def _scorer(task: Any) -> str:  # noqa: ANN401 - a Task
 
 def _table(rows: Sequence[Sequence[str]]) -> list[str]:
     """Align columns, with every cell made printable."""
-    from skillgate.report.terminal import columns, pad
+    from skillgate.report.formats.text import columns, pad
 
     shown = [[printable(cell) for cell in row] for row in rows]
     widths = [max(columns(row[index]) for row in shown) for index in range(len(shown[0]))]

@@ -21,9 +21,9 @@ from skillgate.cli.options import (
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED
 from skillgate.evals.rules import THRESHOLD
 from skillgate.files import require_place
+from skillgate.format import Style
 from skillgate.model.score import Depth
 from skillgate.report.rendering import formats_of, render
-from skillgate.report.terminal import Style
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -25,7 +25,7 @@ from skillgate.cli.options import (
 from skillgate.cli.store_options import add_store, day_of, past
 from skillgate.errors import EXIT_PASSED, UsageError
 from skillgate.files import require_place
-from skillgate.format import printable
+from skillgate.format import Style, printable
 from skillgate.invocations.records import (
     AddRequest,
     ImportRequest,
@@ -37,7 +37,6 @@ from skillgate.invocations.records import (
 )
 from skillgate.registry import INVOCATION_FORMATS
 from skillgate.report.rendering import formats_of, render
-from skillgate.report.terminal import Style
 
 if TYPE_CHECKING:
     from collections.abc import Callable

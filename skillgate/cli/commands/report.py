@@ -34,11 +34,11 @@ from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, Usa
 from skillgate.evaluation.compare import DiffRequest, diff_files
 from skillgate.evaluation.request import MergeRequest
 from skillgate.files import require_place
+from skillgate.format import Style
 from skillgate.model.documents import CheckReport, SingleReport
 from skillgate.report.check_report import report_of
 from skillgate.report.json import kind_of, shaped
 from skillgate.report.rendering import KINDS, formats_of, render, writer
-from skillgate.report.terminal import Style
 
 if TYPE_CHECKING:
     from skillgate.console import Console

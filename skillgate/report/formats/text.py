@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import TYPE_CHECKING
 
 from skillgate.format import plural, printable, uncommanded
-from skillgate.report.terminal import NARROW, columns, cut, pad, wrap
 from skillgate.report.view import (
     Bar,
     Cell,
@@ -24,7 +24,7 @@ from skillgate.report.view import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from skillgate.report.terminal import Style
+    from skillgate.format import Style
     from skillgate.report.view import Block, Column, Item, Line, Row, View
 
 POSITION = 1
@@ -52,6 +52,7 @@ _COLORS = {
     **{"strong": "bold", "label": "dim", "pass": "green", "fail": "red", "error": "yellow", "none": "bold"},
 }
 _SIGNS = {"pass": "✓ ", "fail": "✗ ", "error": "! ", "none": ""}
+NARROW = 80  # columns under which bars are left out
 _BAR = 12  # columns of a bar
 _NAME = 20  # columns of the first column of a table that is too wide
 _LAST = 28  # columns that a last column needs to be wrapped in its place
@@ -318,3 +319,60 @@ def _flowed(parts: Sequence[str], sizes: Sequence[int], between: str, width: int
         line, taken = (f"{line}{between}{part}", taken + len(between) + size) if line else (part, size)
     if line:
         yield " " * indent + line
+
+
+def columns(text: str) -> int:
+    """Count the columns a text takes: two for a wide character, none for a combining one."""
+    if text.isascii():
+        return len(text)
+    return sum(_columns(character) for character in text)
+
+
+def pad(text: str, width: int) -> str:
+    """Fill a text with blanks up to a width."""
+    return text + " " * max(0, width - columns(text))
+
+
+def cut(text: str, width: int) -> str:
+    """Shorten a text to a width, with an ellipsis in its middle: both ends of a path tell something."""
+    if columns(text) <= width:
+        return text
+    head = max(1, (width - 1) // 3)
+    tail = text
+    while tail and columns(tail) > width - 1 - head:
+        tail = tail[1:]
+    start = text
+    while start and columns(start) > head:
+        start = start[:-1]
+    return f"{start}…{tail}"
+
+
+def wrap(text: str, width: int) -> list[str]:
+    """Break a text into lines of at most ``width`` columns, at blanks where there are any."""
+    lines: list[str] = []
+    line = ""
+    for word in text.split():
+        if line and columns(line) + 1 + columns(word) > width:
+            lines.append(line)
+            line = ""
+        line = f"{line} {word}" if line else word
+        while columns(line) > width > 0:
+            fitting = _fitting(line, width)
+            lines.append(line[:fitting])
+            line = line[fitting:]
+    return [uncommanded(item) for item in ([*lines, line] if line or not lines else lines)]
+
+
+def _fitting(text: str, width: int) -> int:
+    taken = 0
+    for index, character in enumerate(text):
+        taken += _columns(character)
+        if taken > width:
+            return max(1, index)
+    return len(text)
+
+
+def _columns(character: str) -> int:
+    if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
