@@ -49,6 +49,13 @@ STUB_SCORES = {
 }
 STUB_COMPOSITE = 55.77  # (25 × 0.82 + 20 × 0.70 + 12 × 0 + 10 × 0.20 + 6 × 1 + 3 × 0 + 2 × 0.50) ÷ 78 × 100
 
+_ORDERS = ("Fill the", "Read any", "Check its", "Keep our", "Send their")
+_COLUMNS = (
+    *("name", "street", "town", "land", "birth", "tax", "bank", "school", "doctor", "parent", "child", "sister"),
+    *("garden", "car", "animal", "policy", "claim", "damage", "guest", "police", "court", "lawyer", "judge"),
+    *("harbour", "vessel", "crew", "cargo", "duty", "border", "visa", "ticket", "hotel", "airport"),
+)
+
 # What a good skill has, to show that something else keeps it from a badge: 300 lines, and points in every sub-check.
 RICH_FILES = {"references/columns.md": "# Columns\n\nWhat each is called.\n", "assets/sample.csv": "a,b\n1,2\n"}
 _RICH_PARTS = """
@@ -121,8 +128,15 @@ def write_bytes(base: Path, name: str, data: bytes, *, files: Mapping[str, str |
 
 
 def filler(count: int, *, start: int = 1) -> str:
-    """Give so many short lines of prose, no two alike: 800 of them stay below 10,000 estimated tokens."""
-    return "".join(f"Row {number} comes before row {number + 1}.\n" for number in range(start, start + count))
+    """Give so many short lines of prose: 800 of them stay below 10,000 estimated tokens.
+
+    No two share a phrase, and all speak of rows, as the description does: to the static layer they are no filler.
+    """
+    size = len(_COLUMNS)
+    pairs = ((number % size, (number // size + number) % size - 1) for number in range(start, start + count))
+    return "".join(
+        f"{_ORDERS[(one + two) % len(_ORDERS)]} {_COLUMNS[one]} {_COLUMNS[two]} rows.\n" for one, two in pairs
+    )
 
 
 def body_of(lines: int) -> str:
