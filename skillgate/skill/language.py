@@ -160,7 +160,7 @@ def language_of(text: str) -> Language:
         return Language.OTHER
     if english or shared:
         return Language.ENGLISH
-    plain = sample.isascii() and not other and any(word in TOPICS or _is_gerund(word) for word in folded)
+    plain = sample.isascii() and len(set(found)) < 2 and any(word in TOPICS or _is_gerund(word) for word in folded)
     return Language.ENGLISH if plain else Language.UNKNOWN
 
 

@@ -26,6 +26,7 @@ _CLAUSE = 6  # words from which on a statement can name a thing and what to do w
 VAGUE_FREE = 0.10  # share of vague words that no description can do without
 _PRIOR_WORDS = 100  # added to the words of a text, so that a few good sentences are not yet a good text
 _PRIOR_STATEMENTS = 10
+_ALL_STOCK = 0.1  # what counts as the share of stock words where a body says nothing at all
 
 CONDITIONS = word_set("if when unless until before after only except once while whenever otherwise where")
 BOUNDARIES = word_set(
@@ -64,9 +65,10 @@ VAGUE = STOCK | word_set(
     "developing tool tools guide guides quality ensure complex support techniques technique frameworks new",
     "proactively automatically trigger triggers always invoke load handle handles handling make makes making doing",
     "architecture done change changes changing deal perform performing run running want wants asks ask asked mention",
-    "mentions say says involving related good better great well enough other others another see also",
-    "matter matters one two",
+    "mentions reference references next back say says involving related good better great well enough other others",
+    "another see also matter matters one two",
 )
+_VAGUE_STEMS = frozenset(map(stem, VAGUE))
 _NUMBER = re.compile(r"(?<![\w.])\d[\d.,]*(?:%|[a-zA-Z]{1,3}\b|(?=\W|\Z))")
 _NAMED = re.compile(
     r"[\w-]+/[\w./-]+|\b\w+\.(?:py|md|js|ts|json|ya?ml|sh|toml|csv|txt|html|css|sql|xml|pdf|docx|xlsx|go|rs|java|rb)\b"
@@ -143,16 +145,17 @@ def _body(skill: Skill) -> Features:
         depends = not words.isdisjoint(CONDITIONS)
         explains, fails = not words.isdisjoint(REASONS), not words.isdisjoint(FAILURES)
         signs = concrete + depends + limits + explains + fails
-        if size >= _CLAUSE and framing >= LEAST_FRAME and (signs or _names(words)):
+        about = concrete or _names(words, 2)
+        if size >= _CLAUSE and framing >= LEAST_FRAME and about:
             frame += framing
         if size >= LEAST_WORDS and framing >= LEAST_FRAME:
-            rich += signs >= 2 and (concrete or _names(words))
+            rich += signs >= 2 and (concrete or _names(words, LEAST_NAMES))
             reasons += explains
             failures += fails
         if size >= _CLAUSE:
-            results += (concrete or depends) and not words.isdisjoint(RESULTS)
-            neighbours += (depends or limits) and not words.isdisjoint(NEIGHBOURS)
-        if praise <= signs and (signs >= 2 or (signs and size >= 5)):
+            results += framing > 0 and (concrete or depends) and not words.isdisjoint(RESULTS)
+            neighbours += about and (depends or limits) and not words.isdisjoint(NEIGHBOURS)
+        if about and praise <= signs and (signs >= 2 or (signs and size >= 5)):
             carrying += size
         if command is None and "◌" in words and not words.isdisjoint(CALLS):
             command = statement
@@ -166,7 +169,7 @@ def _body(skill: Skill) -> Features:
         failures=failures,
         neighbours=neighbours,
         framed=frame / (text.words + _PRIOR_WORDS),
-        stock=stock / max(_PRIOR_WORDS // 2, text.words - text.filler_words),
+        stock=stock / max(_PRIOR_WORDS // 2, text.words - text.filler_words) if text.statements else _ALL_STOCK,
         carrying=carrying / (text.words + _PRIOR_WORDS // 2),
         slogans=slogans / (len(text.statements) + _PRIOR_STATEMENTS),
         unguarded=None if failures or command is None else _place(skill, command),
@@ -178,9 +181,9 @@ def _place(skill: Skill, statement: Statement) -> Place:
     return Place(excerpt(statement.text or " ".join(statement.words)), skill.blocks[statement.block].line)
 
 
-def _names(words: set[str]) -> bool:
+def _names(words: set[str], least: int) -> bool:
     """Whether a statement has enough words of its own to be about something."""
-    return sum(_is_specific(word) for word in words) >= LEAST_NAMES
+    return sum(_is_specific(word) for word in words) >= least
 
 
 def _is_concrete(statement: Statement) -> bool:
@@ -204,7 +207,7 @@ def _description(skill: Skill, found: Features) -> Features:
         objects=len(objects),
         conditions=sum(word in CONDITIONS for word in words),
         boundary=any(word in BOUNDARIES or word == "only" for word in words),
-        vague=sum(word in VAGUE for word in everything) / max(10, len(everything)),
+        vague=sum(stem(word) in _VAGUE_STEMS for word in everything) / max(10, len(everything)),
         routing=routing,
     )
 
@@ -225,7 +228,7 @@ def _is_object(word: str, known: set[str] | None) -> bool:
 
 
 def _is_specific(word: str) -> bool:
-    return len(word) > 2 and word not in PLAIN and word not in VAGUE
+    return len(word) > 2 and word not in PLAIN and stem(word) not in _VAGUE_STEMS
 
 
 def _is_known(word: str, known: set[str]) -> bool:

@@ -516,6 +516,7 @@ MAX_PARSED = 1 << 18  # characters of code that are parsed in one skill; what fo
 
 
 TAGGED, INTRODUCED, EXPLAINED = 0.50, 0.20, 0.30  # of what a block can earn
+INTRODUCES = 4  # words
 EXPLAINED_TO = 0.6  # the share of a block's words that the text uses too; no text names all of them
 
 
@@ -558,9 +559,10 @@ def _explained(skill: Skill, blocks: Sequence[CodeBlock]) -> Iterator[Evidence]:
     texts = [block.text for block in substance(skill).skill.blocks]
     known = {stem for text in (*texts, *(item.text for item in skill.headings)) for stem in stems(text)}
     introduced, explained, first = 0, 0.0, None
+    ends = {block.line + block.text.count("\n"): block.words for block in skill.blocks}
     for block in blocks:
-        above = next((row for row in reversed(rows[: block.line - 1]) if row.strip()), "")
-        says = len(above.split()) >= 4 and above.lstrip()[0] not in "#`~"
+        above = next((number for number in range(block.line - 1, 0, -1) if rows[number - 1].strip()), 0)
+        says = ends.get(above, 0) >= INTRODUCES
         introduced += says
         first = first if says or first else block.line
         words = set(stems(block.code))

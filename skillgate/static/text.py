@@ -320,6 +320,7 @@ def _sentence_before(text: str, start: int) -> str:
 
 
 MIN_PROSE_WORDS = 40  # below this a skill says too little to be credited with anything by default
+NO_PROSE_WORDS = 10  # so few say nothing; from here on it grows
 EXCERPT = 60
 _SENTENCE_END = re.compile(r"[.!?](?=\s)")
 
@@ -423,7 +424,8 @@ def base(skill: Skill, points: float, text: str) -> Evidence:
     if words >= MIN_PROSE_WORDS:
         return Evidence(text=text, points=points, possible=points)
     text = f"{words} words of prose; {MIN_PROSE_WORDS} earn all of this"
-    return Evidence(text=text, points=points * words / MIN_PROSE_WORDS, possible=points, advice="body")
+    share = max(0, words - NO_PROSE_WORDS) / (MIN_PROSE_WORDS - NO_PROSE_WORDS)
+    return Evidence(text=text, points=points * share, possible=points, advice="body")
 
 
 def described_in_english(skill: Skill) -> bool:

@@ -124,7 +124,8 @@ def test_what_rests_on_english_is_not_measured_in_another_language(
 ) -> None:
     result = score(write_skill(tmp_path, "sheets", description=description, body=body))
     assert result.coverage == pytest.approx(covered)
-    assert result.composite.score is result.composite.badge is None
+    assert result.composite.score is None
+    assert result.composite.badge is None
     assert "language that is not recognised" in (result.composite.reason or "")
     assert result.quality_estimate.value is None
     assert "language that is not recognised" in (result.quality_estimate.reason or "")
