@@ -179,9 +179,42 @@ def sub_scores(result: SkillResult) -> dict[str, float | None]:
 
 
 def earned(result: SkillResult, name: str, text: str) -> float:
-    """Give the points of the one piece of evidence whose text holds these words."""
+    """Give the points of the one piece of evidence whose text holds these words, on the scale of the source's table."""
     (evidence,) = (item for item in sub_check(result, name).evidence if text in item.text)
-    return evidence.points
+    return round(evidence.points / SOURCE_SHARES.get(name, 1.0), 4)
+
+
+SOURCE_SHARES = {  # of a sub-check; the rest is what its text says
+    "frontmatter_quality": 0.40,
+    "orchestration_wiring": 0.40,
+    "token_efficiency": 0.40,
+    "ecosystem_coherence": 0.50,
+}
+
+
+def from_table(result: SkillResult, name: str) -> float:
+    """Give what the source's table gives to a sub-check, on its scale: evidence that the table names."""
+    words = (
+        *("name", "description of", "trigger", "“", "use case", "40 characters", "worker", "words of prose"),
+        *(
+            "document",
+            "code block",
+            "orchestrates",
+            "every line",
+            "MUST",
+            "lines of prose",
+            "stands by itself",
+            "other skill",
+        ),
+        *("Related", "See also", "section “", "holds too little"),
+    )
+    ours = ("situation", "specific word", "condition", "when not to use", "statement", "whole sentences", "fit every")
+    found = (
+        item.points
+        for item in sub_check(result, name).evidence
+        if any(word in item.text for word in words) and not any(word in item.text for word in ours)
+    )
+    return round(min(1.0, max(0.0, sum(found) / SOURCE_SHARES.get(name, 1.0))), 4)
 
 
 def anti_patterns(result: SkillResult) -> tuple[str, ...]:

@@ -98,7 +98,7 @@ class Features(NamedTuple):
         unguarded: the first command or call where nothing in the skill says what to do when it fails, None where
             something does.
         unexplained: the first rule where nothing in the skill gives a reason, None where something does.
-        routing: the signs of the description, but for its sentences that name nothing the instructions are about.
+        routing: the signs of the description, but for its sentences that name nothing.
     """
 
     rich: int = 0
@@ -195,7 +195,7 @@ def _is_concrete(statement: Statement) -> bool:
 def _description(skill: Skill, found: Features) -> Features:
     known = _vocabulary(skill)
     head = skill.frontmatter
-    fields = [_about(head.text(key), known) for key in ("description", "when_to_use")]
+    fields = [_about(head.text(key)) for key in ("description", "when_to_use")]
     routing = skill.routing
     if fields != [head.text("description"), head.text("when_to_use")]:
         routing = routing_of(*fields)._replace(language=routing.language)
@@ -212,10 +212,10 @@ def _description(skill: Skill, found: Features) -> Features:
     )
 
 
-def _about(text: str, known: set[str] | None) -> str:
-    """Return the sentences of a description that name something the instructions are about."""
+def _about(text: str) -> str:
+    """Return the sentences of a description that name something."""
     parts = re.split(r"(?<=[.!?])\s+", text)
-    kept = [part for part in parts if any(_is_object(word, known) for word in _words(part))]
+    kept = [part for part in parts if any(map(_is_specific, _words(part)))]
     return text if len(kept) == len(parts) else " ".join(kept)
 
 

@@ -135,6 +135,7 @@ _WORD = re.compile(r"[a-z]{4,}")
 _NAME = re.compile(r"[^\W\d_]\w*")
 _WORN = 0.3  # a block of which less is left without repeated phrases is a template
 _RUN = 6  # blocks in a row
+_ENDS = frozenset(".!?:")  # a row that ends a sentence is a line of its own
 _WRAPPED = 40  # characters from which on a row of a paragraph is taken for one that was wrapped
 
 
@@ -200,9 +201,9 @@ def _read(skill: Skill) -> Substance:
             kinds.setdefault(index, "a template")
     if language is Language.ENGLISH:
         kinds |= {index: "unrelated words" for index in _unrelated(skill, kinds) if index not in kinds}
-    code = _code(skill, kinds)
+    code, padding = _code(skill, kinds)
     return Substance(
-        skill=_without(skill, kinds, code),
+        skill=_without(skill, kinds, code, padding),
         statements=tuple(statement for statement in left if statement.block not in kinds),
         words=sum(words),
         filler_words=sum(words[index] for index in kinds),
@@ -341,13 +342,16 @@ def _titles(skill: Skill) -> Iterator[str]:
 # -- Code and lines
 
 
-def _code(skill: Skill, kinds: dict[int, str]) -> dict[int, frozenset[int]]:
-    """Return the rows of each code block, by index, that do not count: repeated, of one shape, foreign to the text."""
+def _code(skill: Skill, kinds: dict[int, str]) -> tuple[dict[int, frozenset[int]], frozenset[int]]:
+    """Return the rows of each code block that do not count, and the blocks that are padding as a whole, by index.
+
+    Rows of one shape and repeated blocks are padding; code that is foreign to the text is a block of no lines.
+    """
     texts = [block.text for index, block in enumerate(skill.blocks) if index not in kinds]
     known = {stem for text in (*texts, *_titles(skill)) for stem in stems(text)} | set(spans(skill))
     shapes: Counter[str] = Counter()
     seen: set[str] = set()
-    found = {}
+    found, padding = {}, []
     for index, block in enumerate(skill.code_blocks):
         rows = block.code.split("\n")
         written = [number for number, row in enumerate(rows) if row.strip()]
@@ -360,11 +364,14 @@ def _code(skill: Skill, kinds: dict[int, str]) -> dict[int, frozenset[int]]:
                 here[shape] += 1
                 surplus += [number] if shapes[shape] > _SAME_SHAPE else []
         padded = here and max(here.values()) > _SAME_SHAPE and len(here) <= _FEW_SHAPES
-        if padded or block.code in seen or known.isdisjoint(stems(block.code)):
+        padded = bool(padded) or (bool(written) and block.code in seen)
+        if padded or known.isdisjoint(stems(block.code)):
             surplus = written
+        if padded:
+            padding.append(index)
         seen.add(block.code)
         found[index] = frozenset(surplus)
-    return found
+    return found, frozenset(padding)
 
 
 @lru_cache(maxsize=8192)
@@ -390,12 +397,10 @@ def spans(skill: Skill) -> Iterator[str]:
                 yield from stems(span)
 
 
-def _without(skill: Skill, kinds: dict[int, str], code: dict[int, frozenset[int]]) -> Skill:
+def _without(skill: Skill, kinds: dict[int, str], code: dict[int, frozenset[int]], padding: frozenset[int]) -> Skill:
     """Return the skill without its filler, its lines counted as if no paragraph were wrapped."""
     blocks = tuple(block for index, block in enumerate(skill.blocks) if index not in kinds)
-    fences = tuple(
-        block for index, block in enumerate(skill.code_blocks) if not block.lines or len(code[index]) < block.lines
-    )
+    fences = tuple(block for index, block in enumerate(skill.code_blocks) if index not in padding)
     rows = skill.documents[0].text.split("\n") if skill.documents else []
     gone = {
         skill.blocks[index].line + row for index in kinds for row in range(skill.blocks[index].text.count("\n") + 1)
@@ -437,13 +442,13 @@ def _code_rows(skill: Skill, code: dict[int, frozenset[int]]) -> Iterator[int]:
 
 
 def _wrapped(block: TextBlock) -> Iterator[int]:
-    """Yield the rows of a paragraph that only wrap it: whatever the width, it has as many lines."""
+    """Yield the rows of a paragraph that only wrap it: whatever the width, it has about as many lines."""
     if "\n" not in block.text:
         return
-    lengths = [len(row) for row in block.text.split("\n")]
     before = 0
-    for number, length in enumerate(lengths[:-1], start=1):
-        if length >= _WRAPPED or before >= _WRAPPED:
+    for number, row in enumerate(block.text.split("\n")[:-1], start=1):
+        length = len(row)
+        if max(length, before) >= _WRAPPED and row.rstrip()[-1:] not in _ENDS:
             yield block.line + number
         before = length
 

@@ -171,7 +171,7 @@ def test_p23_a_sibling_with_an_unusual_name_resolves(target: str, tmp_path: Path
     write_skill(tmp_path / "skills", "p_09sib")
     result = score(write_skill(tmp_path / "skills", body=f"{BODY}\nGo on with [the sibling]({target}) next.\n"))
     assert anti_patterns(result) == ()
-    assert earned(result, "ecosystem_coherence", "1 other skill ") == 0.04
+    assert earned(result, "ecosystem_coherence", "1 other skill ") == 0.08
 
 
 def test_p24_relative_links_to_siblings_are_credited(tmp_path: Path) -> None:
