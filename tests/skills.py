@@ -36,20 +36,29 @@ PROSE_LINES = 4
 BODY = f"# Merge sheets\n\n## Steps\n\n{PROSE}"
 STUB_LINES = 12  # four of frontmatter, eight of body
 
-# What the stub earns, by hand from the method's tables.
+# What the stub earns. The source's part, by hand from the method's tables, is 0.40 × 0.82 for the frontmatter (name
+# 0.15, length 0.25, 0.60 × (trigger 0.25, cases 0.20, context 0.15, length 0.10)), 0.40 × 0.70 for the wiring, 0.40 × 1
+# for the tokens and 0.50 × 0.50 for the neighbours; the rest is what its text says.
 STUB_SCORES = {
-    "frontmatter_quality": 0.82,  # name 0.15, length 0.25, 0.60 × (trigger 0.25, cases 0.20, context 0.15, length 0.10)
-    "orchestration_wiring": 0.70,
+    "frontmatter_quality": 0.7103,
+    "orchestration_wiring": 0.5655,
     "progressive_disclosure": 0.20,
     "structural_completeness": 0.0,
-    "token_efficiency": 1.0,
-    "ecosystem_coherence": 0.50,
-    "scope_calibration": 0.0,
+    "token_efficiency": 0.9373,
+    "ecosystem_coherence": 0.25,
     "code_template_quality": None,
 }
-STUB_COMPOSITE = 55.77  # (25 × 0.82 + 20 × 0.70 + 12 × 0 + 10 × 0.20 + 6 × 1 + 3 × 0 + 2 × 0.50) ÷ 78 × 100
+STUB_COMPOSITE = 56.35  # (25 × 0.7103 + 20 × 0.5655 + 10 × 0.20 + 6 × 0.9373 + 3 × 0 + 2 × 0.25) ÷ 66 × 100
 
-# What a good skill has, to show that something else keeps it from a badge: 300 lines, and points in every sub-check.
+_ORDERS = ("Fill the", "Read any", "Check its", "Keep our", "Send their")
+_COLUMNS = (
+    *("name", "street", "town", "land", "birth", "tax", "bank", "school", "doctor", "parent", "child", "sister"),
+    *("garden", "car", "animal", "policy", "claim", "damage", "guest", "police", "court", "lawyer", "judge"),
+    *("harbour", "vessel", "crew", "cargo", "duty", "border", "visa", "ticket", "hotel", "airport"),
+)
+
+# What a good skill has, to show that something else keeps it from a badge: instructions with reasons and limits, and
+# points in every sub-check.
 RICH_FILES = {"references/columns.md": "# Columns\n\nWhat each is called.\n", "assets/sample.csv": "a,b\n1,2\n"}
 _RICH_PARTS = """
 ## Input
@@ -74,17 +83,24 @@ merge("one.csv", "two.csv")
 
 When a file cannot be read, say which one it is, and go on with the others.
 
+- If the header of `two.csv` is missing, stop and ask for it, because a guess would join the wrong columns.
+- Never drop a duplicate row silently: write it to `dropped.csv`, where the owner of the sheet can check it.
+- Where an export has a broken encoding such as `cp1252`, read it again as UTF-8 before anything is joined.
+- Do not sort by date unless each row has one; an empty date comes first and hides the newest row.
+- When two files share no column, return the message of `merge --explain` instead of an empty table.
+- A key with 2 spellings is not one key: report both, since only the user knows which of them is right.
+- Write the table to `merged.csv` and report how many rows of each file it has, so that a loss is seen.
+- If a column has more than 5 kinds of values, keep it as text, because numbers would round them.
+- Only the newest export decides the order of the columns; the others follow it, with a note in the report.
+- When the disk is full, the command fails after the first file: remove `merged.csv` and start again.
+
 See [the columns](references/columns.md) and [a sample](assets/sample.csv).
-
-## Rows
-
 """
 
 
 def rich_body() -> str:
-    """Give a body that is worth 62 points by itself, without a name and a description; it needs ``RICH_FILES``."""
-    used = STUB_LINES + _RICH_PARTS.count("\n")
-    return BODY + _RICH_PARTS + filler(300 - used)
+    """Give a body that is worth a badge with any description; it needs ``RICH_FILES``."""
+    return BODY + _RICH_PARTS
 
 
 def write_skill(
@@ -121,8 +137,15 @@ def write_bytes(base: Path, name: str, data: bytes, *, files: Mapping[str, str |
 
 
 def filler(count: int, *, start: int = 1) -> str:
-    """Give so many short lines of prose, no two alike: 800 of them stay below 10,000 estimated tokens."""
-    return "".join(f"Row {number} comes before row {number + 1}.\n" for number in range(start, start + count))
+    """Give so many short lines of prose: 800 of them stay below 10,000 estimated tokens.
+
+    No two share a phrase, and all speak of rows, as the description does: to the static layer they are no filler.
+    """
+    size = len(_COLUMNS)
+    pairs = ((number % size, (number // size + number) % size - 1) for number in range(start, start + count))
+    return "".join(
+        f"{_ORDERS[(one + two) % len(_ORDERS)]} {_COLUMNS[one]} {_COLUMNS[two]} rows.\n" for one, two in pairs
+    )
 
 
 def body_of(lines: int) -> str:
@@ -156,9 +179,42 @@ def sub_scores(result: SkillResult) -> dict[str, float | None]:
 
 
 def earned(result: SkillResult, name: str, text: str) -> float:
-    """Give the points of the one piece of evidence whose text holds these words."""
+    """Give the points of the one piece of evidence whose text holds these words, on the scale of the source's table."""
     (evidence,) = (item for item in sub_check(result, name).evidence if text in item.text)
-    return evidence.points
+    return round(evidence.points / SOURCE_SHARES.get(name, 1.0), 4)
+
+
+SOURCE_SHARES = {  # of a sub-check; the rest is what its text says
+    "frontmatter_quality": 0.40,
+    "orchestration_wiring": 0.40,
+    "token_efficiency": 0.40,
+    "ecosystem_coherence": 0.50,
+}
+
+
+def from_table(result: SkillResult, name: str) -> float:
+    """Give what the source's table gives to a sub-check, on its scale: evidence that the table names."""
+    words = (
+        *("name", "description of", "trigger", "“", "use case", "40 characters", "worker", "words of prose"),
+        *(
+            "document",
+            "code block",
+            "orchestrates",
+            "every line",
+            "MUST",
+            "lines of prose",
+            "stands by itself",
+            "other skill",
+        ),
+        *("Related", "See also", "section “", "holds too little"),
+    )
+    ours = ("situation", "specific word", "condition", "when not to use", "statement", "whole sentences", "fit every")
+    found = (
+        item.points
+        for item in sub_check(result, name).evidence
+        if any(word in item.text for word in words) and not any(word in item.text for word in ours)
+    )
+    return round(min(1.0, max(0.0, sum(found) / SOURCE_SHARES.get(name, 1.0))), 4)
 
 
 def anti_patterns(result: SkillResult) -> tuple[str, ...]:

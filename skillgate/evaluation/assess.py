@@ -10,7 +10,6 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from skillgate.model.finding import Assessment, Detail, Listing, SkillTexts, assessment_text
-from skillgate.model.score import Dimension
 from skillgate.model.skill import digest
 from skillgate.scoring import composite, result
 from skillgate.skill.parse import parse
@@ -35,6 +34,7 @@ _NOT_FOR = {
     *("not", "no", "never", "don't", "doesn't", "isn't", "cannot"),
     *("avoid", "skip", "instead", "without", "unless"),
 }
+SHORT_LINES = 100  # below it the method's size band gives 0.20, and the skill may belong to a neighbour
 _MOST_USES = 40
 _USE_CHARACTERS = 400
 _line = partial(json.dumps, ensure_ascii=False, separators=(",", ":"))  # as in entries: surrogates stay
@@ -55,7 +55,6 @@ def assess(source: SkillSource, clock: Callable[[], int], *, optional: bool = Tr
         repair=static.repair,
     )
     compared = SkillTexts(lines=skill.prose_lines, uses=tuple(_uses(skill)))
-    scope = static.dimensions.get(Dimension.SCOPE_CALIBRATION)
     return Assessment(
         name=head.text("name"),
         unscored=skill.unscored,
@@ -64,7 +63,8 @@ def assess(source: SkillSource, clock: Callable[[], int], *, optional: bool = Tr
         anti_patterns=static.anti_patterns,
         no_badge=static.no_badge,
         measured={name: (measure.score, measure.reason) for name, measure in static.dimensions.items()},
-        short=scope is not None and any(evidence.advice == "longer" for evidence in scope.evidence),
+        short=skill.unscored is None and skill.lines < SHORT_LINES,
+        estimate=static.estimate,
         recoverable=0.0 if skill.unscored else _recoverable(static),
         listing=Listing(
             name=head.text("name") or root.name,

@@ -21,7 +21,7 @@ from skillgate.model import finding
 from skillgate.model.finding import Assessment, Member
 from skillgate.model.layers import Agreement, DropTest, Trust, Usage
 from skillgate.model.report import Composite, Report, SkillName, SkillResult, Tool, Verdict
-from skillgate.model.score import Depth
+from skillgate.model.score import Depth, QualityEstimate
 from skillgate.model.skill import SkillRoot, SkillSource, Unreadable, Waiver, digest
 from skillgate.registry import PROVIDERS
 from skillgate.scoring.composite import summarise
@@ -473,6 +473,7 @@ def _unread(source: Unreadable) -> SkillResult:
         skill=SkillName(root.name, str(root.path), root.repository_path, None),
         plugin=shown_plugin(root),
         evaluated=False,
+        quality_estimate=QualityEstimate(reason=reason),
     )
 
 

@@ -21,6 +21,7 @@ from skillgate.model.report import (
     DimensionScore,
     GateOutcome,
     Layer,
+    PublicPercentile,
     Report,
     SkillName,
     SkillResult,
@@ -38,6 +39,7 @@ from skillgate.model.score import (
     Milliseconds,
     Outcome,
     Points,
+    QualityEstimate,
     Range,
     Ratio,
     camel,
@@ -60,6 +62,7 @@ class Header:
 
 _NO_USAGE = Usage()
 _NO_GATE = Verdict(passed=None)
+_NOT_EVALUATED = QualityEstimate(reason="not evaluated")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +90,8 @@ class SingleReport(Header):
     drop: DropTest | None = None
     lift: Lift | None = None
     content: str | None = None
+    quality_estimate: QualityEstimate = _NOT_EVALUATED
+    public_percentile: PublicPercentile | None = None
     agreement: Agreement | None = None
     calibration: Trust | None = None
     resumed: Resumed | None = None

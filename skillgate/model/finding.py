@@ -9,7 +9,7 @@ from enum import Enum
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple, TypeVar
 
-from skillgate.model.score import Count, Dimension, Evidence, Measured, SubCheck
+from skillgate.model.score import Count, Dimension, Evidence, Measured, QualityEstimate, SubCheck
 from skillgate.model.skill import Skill, Span, Waiver, digest
 
 HOMEPAGE = "https://github.com/OWNER/skillgate"
@@ -203,12 +203,13 @@ class Assessment(NamedTuple):
     anti_patterns: tuple[str, ...]
     no_badge: str | None  # why there can be no badge whatever the score, else None
     measured: Mapping[Dimension, tuple[float | None, str | None]]  # each statically measured dimension
-    short: bool  # whether its size is below the band of its category
+    short: bool  # whether it has so few lines that it may belong to another skill
     recoverable: float
     listing: Listing
     duration_ms: int
     texts: Callable[[], SkillTexts]  # gives what is compared with other skills; read only where that is done
     detail: Callable[[], Detail]  # gives the evidence; read only where it is shown
+    estimate: QualityEstimate = QualityEstimate()
     outside: tuple[str, ...] = ()  # tree paths outside the skill's directory that judging it asked for
     mark: str = ""  # a digest of ``texts`` and ``listing``, ``""`` if nobody made one
 
@@ -291,7 +292,7 @@ def assessment_text(facts: Assessment) -> str:
         (name, dimension.value, found.score, found.reason, found.evidence) for name, dimension, found in detail.scores
     ]
     repaired = repair and (*repair[:3], [(key.value, score) for key, score in repair.scores], repair.anti_patterns)
-    rest = (facts.listing, facts.outside, mark)
+    rest = (facts.listing, facts.estimate, facts.outside, mark)
     evidence = _line([scores, detail.layer_score, detail.penalised, repaired])
     return "\n".join((_line([*light, facts.short, facts.recoverable, rest]), texts, evidence))
 
@@ -304,7 +305,7 @@ def read_assessment(lines: Sequence[str], assess: Callable[[], Assessment]) -> A
     """
     light, texts, detail = lines
     shown, unscored, claims, waivers, patterns, no_badge, measured, short, recoverable, rest = json.loads(light)
-    listing, outside, mark = rest
+    listing, estimate, outside, mark = rest
     return Assessment(
         name=shown,
         unscored=unscored,
@@ -319,6 +320,7 @@ def read_assessment(lines: Sequence[str], assess: Callable[[], Assessment]) -> A
         duration_ms=0,
         texts=_once(lambda: _texts(texts), lambda: assess().texts()),
         detail=_once(lambda: _detail(detail), lambda: assess().detail()),
+        estimate=QualityEstimate(*estimate),
         outside=tuple(outside),
         mark=mark,
     )

@@ -34,6 +34,7 @@ from skillgate.model.score import (
     Grade,
     Outcome,
     Points,
+    QualityEstimate,
     Ratio,
     tagged,
 )
@@ -120,6 +121,7 @@ class Advice(NamedTuple):
     line: int | None = None  # where in the main file, None when it concerns no line
     removes: Count = 0
     rule: str | None = None  # the id of the finding that it fixes where that is no anti-pattern
+    gain_per_hour: float = 0.0  # points for an hour of work, by the method's effort
 
 
 class Tool(NamedTuple):
@@ -144,12 +146,21 @@ class Verdict(NamedTuple):
     outcomes: tuple[GateOutcome, ...] = ()
 
 
+class PublicPercentile(NamedTuple):
+    """The share of public skills, in per cent, whose composite at quick depth is no higher; ``skills`` is how many."""
+
+    value: Points
+    skills: Count
+
+
 class SkillResult(NamedTuple):
     """One skill's scores.
 
     ``evaluated`` is False when the operating system would not let it be read; ``drop`` is set where both this score and
     its baseline's were sampled; ``lift`` where it was asked for; ``content`` is the digest of all files of its
     directory, the same before and after they were evaluated, where a certificate may be made of it.
+    ``quality_estimate`` is apart from the composite and gates nothing; ``public_percentile`` is None beyond quick
+    depth.
     """
 
     composite: Composite
@@ -167,6 +178,8 @@ class SkillResult(NamedTuple):
     drop: DropTest | None = None
     lift: Lift | None = None
     content: str | None = None
+    quality_estimate: QualityEstimate = QualityEstimate(reason="not evaluated")
+    public_percentile: PublicPercentile | None = None
 
     @property
     def errors(self) -> int:

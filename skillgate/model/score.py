@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from skillgate.model.skill import Skill
 
 
-SCORING_VERSION = 2  # changes whenever the same skill may get another number; such numbers are not compared
+SCORING_VERSION = 3  # changes whenever the same skill may get another number; such numbers are not compared
 SCHEMA_VERSION = 1
 
 
@@ -224,10 +224,23 @@ def whole(pattern: str) -> str:
     return rf"^(?:{pattern})$(?!\n)"
 
 
+Rating = Annotated[float, Range(0, 10)]
 Ratio = Annotated[float, Range(0, 1)]
 Points = Annotated[float, Range(0, 100)]
 Count = Annotated[int, Range(0, None)]
 Milliseconds = Annotated[float, Range(0, None)]
+
+
+class QualityEstimate(NamedTuple):
+    """What a reader would probably say of a skill, 0–10: an estimate from its text alone, apart from the composite.
+
+    Four readers in five would rate it between ``low`` and ``high``. Where it is None, ``reason`` says why.
+    """
+
+    value: Rating | None = None
+    low: Rating | None = None
+    high: Rating | None = None
+    reason: str | None = None
 
 
 def tagged(key: str, value: str) -> Callable[[type[T]], type[T]]:

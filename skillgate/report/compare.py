@@ -82,7 +82,7 @@ def _evidence(result: SkillResult, check: str) -> tuple[str, ...]:
 
 
 def _lines(result: SkillResult) -> int:
-    return _number(r"(\d+) lines", _evidence(result, "scope_calibration"))
+    return _number(r"(\d+) lines", _evidence(result, "progressive_disclosure"))
 
 
 def _linked(result: SkillResult) -> int:

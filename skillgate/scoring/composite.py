@@ -58,6 +58,7 @@ DEFAULT_BAND = (200, 600)
 
 # Hours of work, roughly, by the method's words for the effort of a fix: they only order advice.
 EFFORT: dict[str, float] = {"very low": 0.5, "low": 1.0, "medium": 2.0}
+MIN_COVERAGE = 0.60  # share of the weight that must be measured for a composite to say anything
 MAX_DROP = 2.0  # points a score may fall before it is called a regression
 
 

@@ -13,13 +13,25 @@ from skillgate.model.report import (
     Composite,
     DimensionScore,
     Layer,
+    PublicPercentile,
     SkillName,
     SkillResult,
     StaticLayer,
     SubCheckScore,
 )
 from skillgate.model.score import Badge, Dimension, Evidence, Grade, LayerName, Measured
-from skillgate.scoring.composite import BLEND, EFFORT, WEIGHTS, award, blend, composite, coverage, layer_scores, penalty
+from skillgate.scoring.composite import (
+    BLEND,
+    EFFORT,
+    MIN_COVERAGE,
+    WEIGHTS,
+    award,
+    blend,
+    composite,
+    coverage,
+    layer_scores,
+    penalty,
+)
 
 if TYPE_CHECKING:
     from skillgate.model.finding import Assessment, Claim, Repair
@@ -71,7 +83,8 @@ def result(
     dimensions: Mapping[Dimension, DimensionScore]
     dimensions = {dimension: _dimension(dimension, facts, layers[dimension], deeper) for dimension in Dimension}
     measured = {dimension: score.score for dimension, score in dimensions.items()}
-    unscored = facts.unscored or (deeper.failure if deeper else None)
+    covered = coverage(measured)
+    unscored = facts.unscored or (deeper.failure if deeper else None) or _uncovered(covered, dimensions)
     score = None if unscored else composite(measured, len(facts.anti_patterns))
     ranked = _ranking(deeper)
     elo = None if ranked is None or ranked.elo is None else round(ranked.elo.rating, 2)
@@ -99,12 +112,32 @@ def result(
         skill=skill,
         findings=settled.findings,
         advice=_advice_on(facts, layers, neighbour, deeper) if detail and score is not None else (),
-        coverage=coverage(measured),
+        coverage=covered,
         usage=deeper.usage if deeper else Usage(),
         plugin=plugin,
         suppressed=settled.suppressed,
         lift=deeper.lift if deeper else None,
+        quality_estimate=facts.estimate,
+        public_percentile=_percentile(score) if detail and deeper is None and score is not None else None,
     )
+
+
+def _uncovered(covered: float, dimensions: Mapping[Dimension, DimensionScore]) -> str | None:
+    """Say why there is no composite where too little was measured, None where enough was."""
+    if covered >= MIN_COVERAGE:
+        return None
+    reasons = [score.reason for score in dimensions.values() if score.reason not in (None, QUICK)]
+    why = f": {reasons[0]}" if reasons else ""
+    return f"{covered:.0%} of the weight is measured (minimum {MIN_COVERAGE:.0%}){why}"
+
+
+def _percentile(score: float) -> PublicPercentile:
+    """Return where a composite is among those of public skills."""
+    from bisect import bisect_right
+
+    from skillgate.scoring.public import PERCENTILES, SKILLS
+
+    return PublicPercentile(float(min(100, bisect_right(PERCENTILES, score))), SKILLS)
 
 
 def _by_layer(facts: Assessment, deeper: Deeper | None) -> dict[Dimension, dict[LayerName, float | None]]:
@@ -278,10 +311,11 @@ def _rounded_evidence(evidence: Evidence) -> Evidence:
 
 # -- Advice: what to do next, and how many points each piece of it would bring, computed from the evidence
 #
-# Each missing point carries the key of the advice that would earn it. All that one piece of advice would mend is taken
-# together, the composite is computed anew, and the difference is its gain. Order: gain ÷ effort, largest first. Where
-# the frontmatter could not be read, its repair comes before all others, with the gain of what it seems to have been
-# meant to say. Else the description of a skill that sessions hardly load does: nothing else matters until it is loaded.
+# Each missing point carries the key of the advice that would earn it. All that one piece of advice would fix is taken
+# together, the composite is computed again, and the difference is its gain. Order: what fixes an error first, then by
+# points gained. Where the frontmatter could not be read, its repair comes before all others, with the gain of what it
+# seems to have been meant to say. Else the description of a skill that sessions hardly load does: nothing else matters
+# until it is loaded. No advice asks for more text as such: what a band of sizes costs is evidence, a fact.
 #
 # Source: PluginEval method, table "Which Dimension to Improve First" and the tips per dimension, in our words.
 
@@ -299,14 +333,16 @@ class Remedy(NamedTuple):
 _ACTIONS: dict[tuple[Dimension, str], dict[str, str]] = {
     (Dimension.TRIGGERING_ACCURACY, "low"): {
         "trigger": (
-            "say when to use it: “Use when …” with three or more situations, one of them “when …ing”; test it on"
-            " five prompts that should load the skill and five that should not"
+            "say when to use it: “Use when …” and the situations; test it on five prompts that should load the skill"
+            " and five that should not"
         ),
         "situations": (
-            "name three or more situations in the trigger clause, one of them “when …ing”; test it on five prompts"
-            " that should load the skill and five that should not"
+            "name the situations in the trigger clause, one of them “when …ing”; test it on five prompts that should"
+            " load the skill and five that should not"
         ),
-        "describe": "describe in 100 characters or more what the skill does and when to use it",
+        "describe": "describe what the skill does and when to use it",
+        "objects": "name in the description what the instructions are about: files, tools, formats, commands",
+        "vague": "replace the words of the description that fit every skill by what this one does",
     },
     (Dimension.TRIGGERING_ACCURACY, "medium"): {
         "proactive": "if it should load without being asked, say “Use proactively …”",
@@ -314,47 +350,52 @@ _ACTIONS: dict[tuple[Dimension, str], dict[str, str]] = {
     },
     (Dimension.TRIGGERING_ACCURACY, "very low"): {
         "name": "give the skill the name of its directory, in lower-case letters, digits and hyphens",
+        "boundary": "say when not to use it, and what to use instead",
     },
     (Dimension.ORCHESTRATION_FITNESS, "medium"): {
         "body": "write the instructions: the steps to take, in sentences",
-        "output": "add an Output format section that shows what the result looks like",
-        "orchestrates": "describe the work itself, and leave starting other agents to whoever loads the skill",
+        "instructions": "say what to do about what, and when: name files, commands, values, conditions",
+        "failures": "say what to do when something fails or is missing",
+        "reasons": "give the reason for rules that a model could doubt",
+        "sentences": "turn fragments into sentences that say what to do, or drop them",
+        "output": "show what the result looks like",
+        "orchestrates": "describe the work itself, and leave it to the caller of the skill to start other agents",
     },
     (Dimension.ORCHESTRATION_FITNESS, "low"): {
         "returns": "say what it returns, and what it returns when it cannot complete the task",
-        "input": "add an Input section: what it needs, which parameters it takes",
+        "input": "say what it works from: files, arguments, defaults",
     },
     (Dimension.STRUCTURAL_COMPLETENESS, "low"): {
-        "code": "show it in code: five tagged blocks in three languages, say command, input and output",
-        "examples": "add an Examples section with an input and the output it should give",
-        "troubleshooting": "add a Troubleshooting section with three or more failure modes and what to do in each",
-    },
-    (Dimension.SCOPE_CALIBRATION, "medium"): {
-        "longer": "write out what is missing, or name a shorter kind in metadata.category",
+        "code": "show the commands to run, with their input and output",
+        "examples": "show one input with the output it should give, under Examples",
+        "troubleshooting": "collect what goes wrong and what to do in each case under Troubleshooting",
     },
     (Dimension.PROGRESSIVE_DISCLOSURE, "low"): {
         "shorter": "split it, or move what is only sometimes needed to references/ and link it",
-        "references": "put detail that is only sometimes needed into references/ and link it",
-        "assets": "put templates and samples into assets/ and link them",
+        "references": "move detail that is only sometimes needed to references/ and link it",
         "orphans": "create the files that are linked in references/, or drop the links",
     },
     (Dimension.STRUCTURAL_COMPLETENESS, "very low"): {
-        "sections": "divide it into sections under ## headings, each with something in it",
+        "sections": "divide it into sections under ## headings",
         "table": "put what is compared or looked up into a table",
-        "decision": "add a decision aid: a When to use section, or a table of options",
+        "decision": "say how to decide between the options",
     },
     (Dimension.TOKEN_EFFICIENCY, "low"): {
         "directives": "keep MUST, NEVER and ALWAYS for safety and correctness; give the reason for the rest",
         "repeats": "say each thing once: remove the repeated lines",
+        "carrying": "drop what a model knows anyway; say what is specific to this skill",
+        "stock": "drop words that fit every skill, such as “comprehensive” and “best practices”",
+        "filler": "remove the filler",
     },
     (Dimension.ECOSYSTEM_COHERENCE, "very low"): {
-        "related": "add a Related section that links the skills that take over before or after",
-        "related-links": "link the skills beside it that take over before or after, up to four",
+        "related": "say which skill, agent or reference takes over, and when",
+        "related-links": "link the skills next to it that take over before or after, up to four",
         "dead-refs": "correct the links to other skills, or drop them",
     },
     (Dimension.CODE_TEMPLATE_QUALITY, "very low"): {
         "tags": "give each code block a language tag",
-        "syntax": "mend the code blocks that do not parse",
+        "syntax": "fix the code blocks that do not parse",
+        "introduced": "say before each code block what it is for and what its names mean",
     },
 }
 """What to do by key, for the dimension that it is about and its effort by the method's table."""
@@ -388,7 +429,7 @@ class Evaluated(NamedTuple):
 
 
 def advise(evaluated: Evaluated) -> tuple[Advice, ...]:
-    """List every piece of advice that gains at least 0.05 points, the most gain for the effort first.
+    """List every piece of advice that gains at least 0.05 points: what fixes errors first, then by points gained.
 
     The repair of an unreadable frontmatter comes before that, whatever it gains; else, where sessions hardly load the
     skill, its description does.
@@ -397,9 +438,10 @@ def advise(evaluated: Evaluated) -> tuple[Advice, ...]:
     keys |= {key for key, _ in evaluated.anti_patterns if key}
     now = {dimension: blend(dimension, scores) for dimension, scores in evaluated.layers.items()}
     before = composite(now, len(evaluated.anti_patterns)) or 0.0
-    found = (_advice(key, evaluated, now, before) for key in sorted(keys))
-    rest = sorted((advice for advice in found if advice.gain >= LEAST_GAIN), key=_order)
-    return (*_first(evaluated, now, before), *rest)
+    found = {key: _advice(key, evaluated, now, before) for key in sorted(keys)}
+    found = {key: advice for key, advice in found.items() if advice.gain >= LEAST_GAIN}
+    rest = sorted(found, key=lambda key: (key not in _ERRORS, _order(found[key])))
+    return (*_first(evaluated, now, before), *(found[key] for key in rest))
 
 
 def _first(evaluated: Evaluated, now: Mapping[Dimension, float | None], before: float) -> Iterator[Advice]:
@@ -431,6 +473,7 @@ def _description(evaluated: Evaluated, now: Mapping[Dimension, float | None], be
         effort="low",
         before=_rounded(now[Dimension.TRIGGERING_ACCURACY]),
         after=None,
+        gain_per_hour=round(max(0.0, after - before) / EFFORT["low"], 2),
     )
 
 
@@ -450,6 +493,9 @@ def _repaired(repair: Repair, evaluated: Evaluated, now: Mapping[Dimension, floa
         after=_rounded(raised[main]) if main else None,
         line=repair.line,
         rule=repair.rule,
+        gain_per_hour=round(
+            ((composite({**now, **raised}, repair.anti_patterns) or 0.0) - before) / EFFORT["very low"], 2
+        ),
     )
 
 
@@ -468,6 +514,7 @@ def _advice(key: str, evaluated: Evaluated, now: Mapping[Dimension, float | None
         after=_rounded(raised[main]) if main else None,
         line=_line(key, evaluated),
         removes=removes,
+        gain_per_hour=round((after - before) / EFFORT[remedy.effort], 2),
     )
 
 
@@ -496,14 +543,24 @@ def _main(
 
 
 def _action(key: str, remedy: Remedy, evaluated: Evaluated) -> str:
-    if key not in ("longer", "shorter"):
-        return remedy.action
-    scope = evaluated.measured.get(Dimension.SCOPE_CALIBRATION)
-    size = scope.evidence[0].text if scope and scope.evidence else ""
-    action = f"{size}: {remedy.action}" if size else remedy.action
-    if key == "longer" and evaluated.neighbour:
+    action = remedy.action
+    if key == "shorter":
+        size = evaluated.measured.get(Dimension.PROGRESSIVE_DISCLOSURE)
+        action = f"{size.evidence[0].text}: {action}" if size and size.evidence else action
+    quoted = next((text for text in _texts(key, evaluated) if "“" in text), None)
+    if key in _QUOTING and quoted:
+        action = f"{action}: {quoted[quoted.index('“') :]}"
+    if key in ("instructions", "sentences", "body") and evaluated.neighbour:
         action += f", or merge it with {evaluated.neighbour}, which describes nearly the same"
     return action
+
+
+_QUOTING = frozenset(("failures", "reasons"))
+_ERRORS = frozenset(("orphans", "dead-refs"))  # what these fix are findings of severity error
+
+
+def _texts(key: str, evaluated: Evaluated) -> Iterator[str]:
+    return (item.text for measured in evaluated.measured.values() for item in measured.evidence if item.advice == key)
 
 
 def _line(key: str, evaluated: Evaluated) -> int | None:
@@ -518,10 +575,10 @@ def _line(key: str, evaluated: Evaluated) -> int | None:
 
 
 def _order(advice: Advice) -> tuple[float, str, int, str]:
-    """Sort by gain for the effort; ties by the lowest grade with the highest weight."""
+    """Sort by points gained; ties by the lowest grade with the highest weight."""
     grade = Grade.of(advice.before).value if advice.before is not None else "A"
     weight = WEIGHTS[advice.dimension] if advice.dimension else 0
-    return -advice.gain / EFFORT[advice.effort], _worst_first(grade), -weight, advice.action
+    return -advice.gain, _worst_first(grade), -weight, advice.action
 
 
 def _worst_first(grade: str) -> str:

@@ -76,6 +76,15 @@ CONNECTING = word_set(
     "including like more most many some few other another same one two several vs plus e.g i.e next enough",
     "already uses used makes helps means needs need covers requires rather than yet under above below along",
 )
+# English words of titles and lists of keywords that other languages do not spell so.
+TOPICS = word_set(
+    "skill skills builder builds best practices tools guide guides guidelines helper helpers writer reviewer runbook",
+    "commander engineering engineer patterns principles knowledge workflow workflows checklist checklists standards",
+    "rules management analysis security performance reference development developer developers review reviews testing",
+    "tests programming design designer architecture deployment database databases network files commands queries code",
+    "quality frontend backend server servers library libraries framework frameworks game web mobile cloud app apps",
+    "automation integration optimization validation documentation implementation configuration authentication",
+)
 IDEOGRAPHIC_FUNCTION = frozenset(
     "的了在是不和时時请請将將会會可以这這如当當或用到为為被把从從对對并並就要应應该該与與后後前若来來给給让讓及再先"
 )
@@ -105,6 +114,7 @@ _SERIES = 8  # words of a sentence that enumerates phrases, and
 _SERIES_PHRASE = 2.5  # how many each phrase must have on average
 _LONG = 9  # words; text this long with one function word, however often, is no sentence
 _VARIED, _DENSE = 3, 0.25  # so few different function words are stuffing, unless they stand as thick as in a sentence
+_GOVERNING = word_set("not never only to don't do should must can will may and or please always then")
 _PHRASE = 3  # words between separators that a script without a list of function words must have on average
 
 Token = tuple[str, int, int]  # a word or mark in lower case, with its offsets in the text, end exclusive
@@ -134,6 +144,7 @@ def language_of(text: str) -> Language:
 
     One English function word is enough where no other language shows; another language must have more than twice as
     many, and at least three next to any English word, so that "de facto" or a list of country codes changes nothing.
+    Without any function word a common word of titles shows English: "Incident Commander Skill".
     """
     sample = text[:_SAMPLE]
     latin, foreign = _letters(sample)
@@ -147,7 +158,10 @@ def language_of(text: str) -> Language:
     other = len(found)
     if len(set(found)) > 1 and other > 2 * english and other >= (3 if english else shared):
         return Language.OTHER
-    return Language.ENGLISH if english or shared else Language.UNKNOWN
+    if english or shared:
+        return Language.ENGLISH
+    plain = sample.isascii() and len(set(found)) < 2 and any(word in TOPICS or _is_gerund(word) for word in folded)
+    return Language.ENGLISH if plain else Language.UNKNOWN
 
 
 def reads_as_prose(text: str) -> bool:
@@ -294,11 +308,17 @@ def sentences_of(text: str) -> list[list[Token]]:
             elif opened:
                 continue
             listing = listing and mark != _END
-        if mark == _END:
+        if mark == _END or (last and match[0] == "Use" and _opens_unmarked(text, match.end(), last[-1][0])):
             sentences.append([])
-        elif mark:
+        if mark and mark != _END:
             sentences[-1].append((mark, match.start(), match.end()))
     return sentences
+
+
+def _opens_unmarked(text: str, end: int, before: str) -> bool:
+    """Whether "Use when …" begins a sentence although no full stop is before it: "deploys to the cloud Use when …"."""
+    following = text[end : end + 10].split()[:1]
+    return before.isalnum() and before not in _GOVERNING and following in (["when"], ["whenever"], ["if"])
 
 
 def _mark(text: str, match: re.Match[str], before: str) -> str:

@@ -7,14 +7,16 @@ from functools import cache
 from typing import NamedTuple
 
 from skillgate.model.finding import Claim, Hit, Repair, Rule, Severity
-from skillgate.model.score import Dimension, Measured, SubCheck
+from skillgate.model.score import Dimension, Measured, QualityEstimate, SubCheck
 from skillgate.model.skill import Problem, Skill
 from skillgate.registry import Room
 from skillgate.scoring.composite import penalty
 from skillgate.skill.frontmatter import as_meant
 from skillgate.static import antipatterns
+from skillgate.static.features import estimate, features
 from skillgate.static.rules import NEEDS, OPTIONAL
 from skillgate.static.subchecks import SUBCHECKS
+from skillgate.static.substance import substance
 from skillgate.static.text import MIN_PROSE_WORDS, lost
 
 RULES = Room("skillgate.static.rules")
@@ -32,6 +34,7 @@ class StaticResult(NamedTuple):
             of them measured nothing.
         no_badge: why there can be no badge at any score, else None.
         repair: what to do first if the frontmatter could not be read, else None.
+        estimate: what a reader would probably say.
     """
 
     scores: Mapping[str, Measured]
@@ -42,6 +45,7 @@ class StaticResult(NamedTuple):
     layer_score: float | None
     no_badge: str | None
     repair: Repair | None = None
+    estimate: QualityEstimate = QualityEstimate()
 
 
 def subchecks() -> tuple[tuple[str, SubCheck], ...]:
@@ -94,7 +98,8 @@ def run(skill: Skill, *, optional: bool = True) -> StaticResult:
     defects = tuple(defect(name) for name in dict.fromkeys(problem.rule for problem in skill.problems))
     reading = tuple(_claims(skill, defects, "reading"))
     if skill.unscored is not None:
-        return StaticResult({}, {}, reading, (), (), layer_score=None, no_badge=skill.unscored)
+        unknown = QualityEstimate(reason=skill.unscored)
+        return StaticResult({}, {}, reading, (), (), layer_score=None, no_badge=skill.unscored, estimate=unknown)
     others = rules(skill, optional=optional)
     counted = tuple(_claims(skill, antipatterns.RULES, "anti-pattern"))
     claims = (*reading, *counted, *_claims(skill, others, ""))
@@ -109,7 +114,16 @@ def run(skill: Skill, *, optional: bool = True) -> StaticResult:
         layer_score=_layer_score(scores, len(counted)),
         no_badge=_no_badge(skill, (*defects, *antipatterns.RULES, *others), claims),
         repair=_repair(skill),
+        estimate=_estimate(skill, scores),
     )
+
+
+def _estimate(skill: Skill, scores: Mapping[str, Measured]) -> QualityEstimate:
+    """Estimate what a reader would say; nothing where the description or the body is not understood."""
+    if not skill.frontmatter.valid:
+        return QualityEstimate(reason="the frontmatter cannot be read")
+    reasons = (scores[name].reason for name in ("frontmatter_quality", "orchestration_wiring"))
+    return estimate(features(skill), next(filter(None, reasons), None))
 
 
 def _remedy(rule: Rule, skill: Skill) -> str | None:
@@ -175,8 +189,9 @@ def _no_badge(skill: Skill, declared: tuple[Rule, ...], claims: tuple[Claim, ...
     for claim in claims:
         if claim.id in blocking and (claim.severity is Severity.ERROR or claim.refused_by):
             return claim.message
-    if skill.prose_words < MIN_PROSE_WORDS:
-        words = f"only {skill.prose_words} words of prose outside headings, keyword lists and code"
+    prose = substance(skill).skill.prose_words
+    if prose < MIN_PROSE_WORDS:
+        words = f"only {prose} words of prose outside headings, keyword lists, code and filler"
         return f"{words} (minimum {MIN_PROSE_WORDS})"
     return None
 

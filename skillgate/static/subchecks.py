@@ -3,53 +3,90 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from math import log1p
 
 from skillgate.model.score import Dimension, Evidence, Measured, SubCheck
 from skillgate.model.skill import CodeBlock, Language, Skill
-from skillgate.scoring.composite import DEFAULT_BAND, SIZE_BANDS
 from skillgate.skill.frontmatter import name_defect, same_name
 from skillgate.static import documented
 from skillgate.static.code import syntax_error
+from skillgate.static.features import VAGUE_FREE, Features, features
+from skillgate.static.substance import stems, substance
 from skillgate.static.text import (
+    MIN_PROSE_WORDS,
     Place,
     base,
+    described_in_english,
     directives,
     excerpt,
-    first_sentence,
     heading,
+    input_place,
     is_absent,
     linked_files,
     lost,
     needs_no_trigger,
-    sentence_at,
+    orchestrates_place,
+    output_place,
+    returns_place,
     without_body,
 )
+
+# How much of a sub-check is what the source's table names; the rest is set from what readers said of published skills.
+SOURCE = 0.40
+OURS = 1 - SOURCE
+
+
+def _from_source(evidence: Iterable[Evidence], share: float = SOURCE) -> Iterator[Evidence]:
+    """Scale what the source's table gives to its part of a sub-check."""
+    return (item._replace(points=item.points * share, possible=item.possible * share) for item in evidence)
+
+
+def _grown(count: int, most: int) -> float:
+    """Return the share in [0, 1] that a count earns: the first of a kind are worth more than the last."""
+    return min(1.0, log1p(count) / log1p(most))
+
+
+def _substance(share: float, points: float, text: str, advice: str | None, line: int | None = None) -> Evidence:
+    """Return the evidence of a share in [0, 1] of what can be earned for something."""
+    return Evidence(text, points * share, points, line, None if share >= 1 else advice)
+
+
+def _some(count: int, one: str, many: str = "") -> str:
+    return f"{count} {one if count == 1 else many or one + 's'}"
+
+
+NOT_ENGLISH = "the {} are in a language that is not recognised, and this measure rests on English"
+
 
 # -- Frontmatter
 
 PUSHINESS = 0.60
 LENGTH_BANDS = ((100, 0.25), (60, 0.20), (30, 0.15), (10, 0.05))  # from so many characters on
+SITUATIONS, OBJECTS, CONDITIONS, BOUNDARY = 0.26, 0.20, 0.10, 0.04  # what each of them earns at most
+MOST_SITUATIONS, MOST_OBJECTS, MOST_CONDITIONS = 4, 10, 2
+VAGUE_LOSS = 0.30  # for each share of vague words above the free one
 
 
-@documented("""Name, length of the description, and how clearly the description says when to use the skill.
+@documented("""Does the description name situations, objects and limits, so that a model knows when to load the skill?
 
-A model picks a skill from its name and description alone, so this sub-check feeds triggering_accuracy. 0.15 is for the
-name, 0.25 for the description's length, 0.60 for what the method calls pushiness: a trigger phrase, several use cases,
-a concrete context. Words in a negated clause earn nothing.
+A model picks a skill from its name and description alone, so this sub-check feeds triggering_accuracy. The source's
+part is 0.40: name, length of the description, and its trigger phrasing, which counts where it names something that is
+no filler word. 0.60 is for what it says: the situations that name what the instructions are about (0.26), different
+specific words that the instructions use too (0.20), conditions such as "when" and "before" (0.10), and a limit (0.04).
+Words that fit every skill cost points. Words in a negated clause earn nothing. Where the language is not recognised
+nothing is measured.
 
-Source: PluginEval method, sub-check frontmatter_quality; the bands and points are those of its implementation, with the
-name rule turned round (a name unlike its directory is the defect, not one equal to it).
+Source: PluginEval method, sub-check frontmatter_quality, for the first part; readers' ratings for the second.
 """)
 def _frontmatter_quality(skill: Skill) -> Measured:
-    # The phrases of other languages than English are not known: for them name and length alone are measured, over what
-    # the two can earn.
     unknown = lost(skill)
     if not skill.frontmatter.valid:
         text = "the frontmatter cannot be read, so name and description are not known"
         return Measured.total((Evidence("there is no frontmatter" if is_absent(skill) else text, 0.0, 1.0),))
-    measured = _described(skill)
-    return measured._replace(evidence=tuple(_known(item, unknown) for item in measured.evidence))
+    if not described_in_english(skill):
+        return Measured(None, reason=NOT_ENGLISH.format("words of the description"))
+    return Measured.total(tuple(_known(item, unknown) for item in _described(skill)))
 
 
 def _known(item: Evidence, unknown: frozenset[str]) -> Evidence:
@@ -58,16 +95,31 @@ def _known(item: Evidence, unknown: frozenset[str]) -> Evidence:
     return item._replace(advice=None) if rests_on & unknown else item
 
 
-def _described(skill: Skill) -> Measured:
+def _described(skill: Skill) -> Iterator[Evidence]:
     head = skill.frontmatter
-    description = head.text("description")
     line = head.line("description") if "description" in head.values else None
-    evidence = (_name(skill), _length(head.values.get("description"), line))
-    if skill.routing.language is not Language.OTHER:
-        return Measured.total((*evidence, *_pushiness(skill, len(description), line)))
-    total = sum(item.possible for item in evidence)
-    scaled = (item._replace(points=item.points / total, possible=item.possible / total) for item in evidence)
-    return Measured.total((*scaled, Evidence("not in English: its trigger phrasing is not measured", 0.0, 0.0, line)))
+    yield from _from_source((_name(skill), _length(head.values.get("description"), line)))
+    yield from _from_source(_pushiness(skill, len(head.text("description")), line))
+    if isinstance(head.values.get("description"), str | None) or head.text("when_to_use"):
+        yield from _said(features(skill), line, exempt=needs_no_trigger(skill))
+
+
+def _said(found: Features, line: int | None, *, exempt: bool) -> Iterator[Evidence]:
+    """Yield what a description says of situations, objects and limits; no advice on those to an exempt skill."""
+    situations = _some(found.situations, "situation") + " that the instructions are about"
+    advice = None if exempt else "situations" if found.situations else "trigger"
+    yield _substance(_grown(found.situations, MOST_SITUATIONS), SITUATIONS, situations, advice, line)
+    objects = _grown(found.objects, MOST_OBJECTS)
+    text = _some(found.objects, "specific word") + " that the instructions use too"
+    yield _substance(objects, OBJECTS, text, "objects", line)
+    conditions = min(1.0, found.conditions / MOST_CONDITIONS)
+    yield _substance(conditions, CONDITIONS, _some(found.conditions, "condition"), advice, line)
+    text = "says when not to use it" if found.boundary else "does not say when not to use it"
+    yield _substance(float(found.boundary), BOUNDARY, text, "boundary", line)
+    vague = max(0.0, found.vague - VAGUE_FREE)
+    if vague:
+        text = f"{found.vague:.0%} of its words fit every skill"
+        yield Evidence(text, -VAGUE_LOSS * vague, 0.0, line, "vague")
 
 
 def _name(skill: Skill) -> Evidence:
@@ -89,11 +141,15 @@ def _length(value: object, line: int | None) -> Evidence:
         return Evidence("the description is no text", 0.0, 0.25, line, "describe")
     length = len((value or "").strip())
     points = next((points for least, points in LENGTH_BANDS if length >= least), 0.0)
-    return Evidence(f"description of {length} characters", points, 0.25, line, None if points == 0.25 else "describe")
+    band = next(
+        (f"; the method gives {most:.2f} from {least} on" for least, most in reversed(LENGTH_BANDS) if most > points),
+        "",
+    )
+    return Evidence(f"description of {length} characters{band}", points, 0.25, line, None if points else "describe")
 
 
 def _pushiness(skill: Skill, length: int, line: int | None) -> Iterator[Evidence]:
-    routing, head = skill.routing, skill.frontmatter
+    routing, head = features(skill).routing, skill.frontmatter
     if not isinstance(head.values.get("description"), str | None) and not head.text("when_to_use"):
         yield _pushed(0.0, 1.0, "how the description says when to use it is not known", line, None)
         return
@@ -106,11 +162,11 @@ def _pushiness(skill: Skill, length: int, line: int | None) -> Iterator[Evidence
         (routing.proactive, 0.15, "“proactively”", "proactive", line),
         (routing.automatic, 0.10, "“automatically”, “always use”, “trigger” or “invoke”", "automatic", line),
         (routing.context is not None, 0.15, "a “when/for/during …ing” context", situations, where),
-        (length >= 40, 0.10, "at least 40 characters", "describe", line),
+        (length >= 40, 0.10, "at least 40 characters", None, line),
     )
     exempt = needs_no_trigger(skill)
     for present, points, text, advice, at in signs:
-        key = None if exempt and advice != "describe" else advice
+        key = None if exempt else advice
         yield _pushed(points if present else 0.0, points, text if present else f"no sign of {text}", at, key)
     share = 0.20 if cases >= 3 else 0.10 if cases == 2 else 0.0
     text = f"{cases} use case{'s' * (cases != 1)} in the trigger clause"
@@ -125,74 +181,69 @@ def _pushed(points: float, possible: float, text: str, line: int | None, advice:
 # -- Inputs, outputs and orchestration
 
 WORKER = 0.70
-_FORMS = r"(?:format|formatted|structure|structured|schema|template|table|json|csv|yaml|xml|markdown|html)"
-_THINGS = r"(?:outputs?|reports?|responses?|results?|answers?|findings|summary)"
-_ONE = r"(?:an?|the|one|two|three|each|all|only|its|your|◌)"
-# Each pattern begins with what is rare, and what must stand before it is looked at where it was found: far cheaper.
-_SUBJECT = re.compile(r"(?:◌|\b(?:it|skill|script|command|tool|step|this|which|that))(?: (?:then|also|always|only))?\Z")
-_ORDERED = re.compile(r"(?:\A|[\n.,;:!?*_(]|\b(?:then|and|finally)) ?\Z")
-_BEFORE = 30  # characters that are looked at
-_OUTPUT_HEADING = re.compile(
-    r"\boutputs?\b|\b(?:report|response|result|reply|answer|return|file) (?:format|structure|template)"
-    r"|\bdeliverables?\b"
-)
-# The output (report, result …) is, has or comes in a form; or somebody is told to write (format, return …) it as one.
-_OUTPUT = re.compile(
-    rf"\b{_THINGS}(?:(?: \w+){{0,2}} (?:is|are|as|in|has|have|must|should|follows?)\b[^.\n]{{0,40}}\b{_FORMS}\b"
-    rf"|(?P<written>[^.\n]{{0,30}}\b(?:as|in)\b[^.\n]{{0,30}}\b{_FORMS}\b))|\boutput format\s?(?::|is\b)"
-)
-_WRITTEN = re.compile(r"\b(?:formats?|writes?|returns?|prints?|presents?|renders?|emits?)\b[^.\n]*\Z")
-_OUTPUT_LABEL = re.compile(
-    r"^\W{0,4}(?:expected |final )?(?:output|response|report)s?(?: format)?\W{0,3}:\W{0,3}\w", re.MULTILINE
-)
-# Somebody that is this skill returns something; or the order to return it.
-_RETURNS = re.compile(r" (?:returns|produces|generates|outputs|prints|writes|emits|creates) (?:◌|\w)")
-_RETURN = re.compile(rf"(?:return|produce|output|print|emit|deliver|report) {_ONE}\b")
-_RETURN_LABEL = re.compile(r"^\W{0,4}(?:returns?|produces?)\W{0,3}:", re.MULTILINE)
-_INPUT_HEADING = re.compile(r"^(?:\d+[.)]? )?(?:required |expected |command )?(?:inputs?|parameters?|arguments?)\b")
-_INPUT_COLUMN = re.compile(r"^(?:inputs?|parameters?|params?|arguments?|options?|flags?)\b")
-_ACCEPTS = re.compile(r" (?:accepts|receives|takes|expects) (?:◌|\w)")
-_INPUT = re.compile(
-    r"(?:inputs?|parameters?|arguments?) (?:is|are|must|should|may|can|has|have)\b"
-    r"|\bas (?:its |an |the )?(?:inputs?|arguments?|parameters?)\b|\$arguments\b"
-)
-_INPUT_LABEL = re.compile(
-    rf"^(?:given {_ONE}\b|\W{{0,4}}(?:required |expected )?(?:inputs?|parameters?|arguments?)\W{{0,3}}:)", re.MULTILINE
-)
-_VERB = re.compile(r"\b(?:orchestrat|coordinat|dispatch|delegat)(?:es?|ing)?\b|\bmanag(?:es?|ing)\b")
-_OTHERS = re.compile(r"\b(?:sub-?agents?|agents?|specialists?|workers?|sub-?tasks?|workflows?|other skills)\b")
-_MANAGED = re.compile(r"\W{1,3}(?:the |a |an |your )?(?:[\w-]{1,30} )?workflows?\b")
-_NEGATED = re.compile(r"\b(?:not|never|no|without|avoid|cannot|instead of|rather than)\b|n['’]t\b")
-_SUBJECTS = frozenset(("skill", "it", "that", "which", "who", "and", "then", "or", "also", "agent", "workflow"))
-_END = re.compile(r"[.!?](?=\s)|\n\n")
-_REACH = 70  # characters after the verb within which the agents it orchestrates must be named
+INSTRUCTIONS, SENTENCES, DELIVERS = 0.27, 0.21, 0.12  # what each of them earns at most
+MOST_INSTRUCTIONS, MOST_RESULTS = 8, 4
+FRAMED_FROM, FRAMED_TO = 0.06, 0.16
+STOCK_FREE, STOCK_LOSS = 0.01, 1.8
 
 
-@documented("""Does the skill read as a worker: inputs, outputs and examples documented, no orchestration of others?
+@documented("""Does the skill do the work: does it say what to do, what it works from and what it delivers?
 
-It starts at 0.70 and gains for a documented output format, for saying what it returns, for documented input and for two
-code blocks; it loses for instructions that orchestrate, coordinate or dispatch agents. Only sentences and sections that
-hold text count: a list of keywords earns nothing, and neither do words in code. Under 40 words of prose it starts at 0.
+The source's part is 0.40: it starts at 0.70 of that and gains for a documented output format, for saying what it
+returns, for documented input and for two code blocks; it loses for instructions that orchestrate, coordinate or
+dispatch agents. Below 40 words of prose the start falls to 0. 0.60 is for the instructions themselves: statements with
+two signs of substance (0.27), whole sentences rather than fragments (0.21), and what is delivered, however it is said
+(0.12). Words that fit every skill cost points, and filler does not count.
 
-Source: PluginEval method, sub-check orchestration_wiring.
+Source: PluginEval method, sub-check orchestration_wiring, for the first part; readers' ratings for the second.
 """)
 def _orchestration_wiring(skill: Skill) -> Measured:
-    if not skill.has_body:
-        return without_body(WORKER)
+    if not substance(skill).skill.has_body:
+        return without_body(skill, SOURCE * WORKER)
+    text = substance(skill)
+    if text.language is Language.OTHER:
+        return Measured(None, reason=NOT_ENGLISH.format("instructions"))
+    found = features(skill)
+    evidence = [*_from_source(_wiring(text.skill)), *_instructions(found)]
+    return Measured.total(tuple(evidence))
+
+
+def _instructions(found: Features) -> Iterator[Evidence]:
+    yield _missing(found)
+    whole = min(1.0, max(0.0, (found.framed - FRAMED_FROM) / (FRAMED_TO - FRAMED_FROM)))
+    yield _substance(whole, SENTENCES, "whole sentences rather than fragments", "sentences")
+    text = _some(found.results, "statement") + " about what it delivers"
+    yield _substance(_grown(found.results, MOST_RESULTS), DELIVERS, text, "output")
+    stock = max(0.0, found.stock - STOCK_FREE)
+    if stock:
+        yield Evidence(f"{found.stock:.0%} of the words fit every skill", -STOCK_LOSS * stock, 0.0, advice="stock")
+
+
+def _missing(found: Features) -> Evidence:
+    """Return what the instructions earn, with what they lack most and the line where it is missing."""
+    text = _some(found.rich, "statement") + " of what to do, about what, when, why or within which limit"
+    share, advice, line = _grown(found.rich, MOST_INSTRUCTIONS), "instructions", None
+    if found.unguarded is not None:
+        advice, line = "failures", found.unguarded.line
+        text += f"; nothing says what to do when this fails: “{found.unguarded.text}”"
+    elif found.unexplained is not None:
+        advice, line = "reasons", found.unexplained.line
+        text += f"; nothing says why: “{found.unexplained.text}”"
+    return _substance(share, INSTRUCTIONS, text, advice, line)
+
+
+def _wiring(skill: Skill) -> Iterator[Evidence]:
+    """Yield what the source's table gives."""
     blocks = sum(1 for block in skill.code_blocks if block.lines)
     enough = blocks >= 2
-    evidence = [
-        base(skill, WORKER, "a worker until shown otherwise"),
-        _gain(_output(skill), 0.10, "an output format", "output"),
-        _gain(_returns(skill), 0.05, "what it returns or produces", "returns"),
-        _gain(_input(skill), 0.10, "input, parameters or arguments", "input"),
-        Evidence(f"{blocks} code block{'s' * (blocks != 1)}", 0.05 * enough, 0.05, advice=None if enough else "code"),
-    ]
-    orchestrates = _orchestrates(skill)
+    yield base(skill, WORKER, "a worker until shown otherwise")
+    yield _gain(output_place(skill), 0.10, "an output format", "output")
+    yield _gain(returns_place(skill), 0.05, "what it returns or produces", "returns")
+    yield _gain(input_place(skill), 0.10, "input, parameters or arguments", "input")
+    yield Evidence(_some(blocks, "code block"), 0.05 * enough, 0.05, advice=None if blocks else "code")
+    orchestrates = orchestrates_place(skill)
     if orchestrates is not None:
-        text = f"orchestrates others: “{orchestrates.text}”"
-        evidence.append(Evidence(text, -0.15, 0.0, orchestrates.line, "orchestrates"))
-    return Measured.total(tuple(evidence))
+        yield Evidence(f"orchestrates others: “{orchestrates.text}”", -0.15, 0.0, orchestrates.line, "orchestrates")
 
 
 def _gain(place: Place | None, points: float, what: str, advice: str) -> Evidence:
@@ -201,66 +252,11 @@ def _gain(place: Place | None, points: float, what: str, advice: str) -> Evidenc
     return Evidence(f"documents {what}: “{place.text}”", points, points, place.line)
 
 
-def _output(skill: Skill) -> Place | None:
-    place = heading(skill, _OUTPUT_HEADING) or first_sentence(skill, _OUTPUT_LABEL)
-    if place is not None:
-        return place
-    for match in _OUTPUT.finditer(skill.prose):
-        start = match.start()
-        if match["written"] is None or _WRITTEN.search(skill.prose, max(0, start - 2 * _BEFORE), start):
-            return sentence_at(skill, start)
-    return None
-
-
-def _returns(skill: Skill) -> Place | None:
-    return _after(skill, _RETURNS, _SUBJECT) or _after(skill, _RETURN, _ORDERED) or first_sentence(skill, _RETURN_LABEL)
-
-
-def _after(skill: Skill, pattern: re.Pattern[str], before: re.Pattern[str]) -> Place | None:
-    """Find the first match that has something of a kind right before it."""
-    for match in pattern.finditer(skill.prose):
-        if before.search(skill.prose[max(0, match.start() - _BEFORE) : match.start()]):
-            return sentence_at(skill, match.start())
-    return None
-
-
-def _input(skill: Skill) -> Place | None:
-    place = heading(skill, _INPUT_HEADING)
-    if place is not None:
-        return place
-    for line, cells in skill.table_headers:
-        if any(_INPUT_COLUMN.search(cell.lower()) for cell in cells):
-            return Place(" | ".join(cells), line)
-    return first_sentence(skill, _INPUT_LABEL) or _after(skill, _ACCEPTS, _SUBJECT) or first_sentence(skill, _INPUT)
-
-
-def _orchestrates(skill: Skill) -> Place | None:
-    """Find the first instruction that has agents, sub-tasks or workflows as the object of an orchestrating verb.
-
-    Coordinates of a map, ``dispatch(action)`` in code and "does not orchestrate" are none.
-    """
-    prose = skill.prose
-    for verb in _VERB.finditer(prose):
-        after = _END.split(prose[verb.end() : verb.end() + _REACH], maxsplit=1)[0]
-        before = _END.split(prose[max(0, verb.start() - _REACH) : verb.start()])[-1]
-        what = _MANAGED.match(after) if verb[0].startswith("manag") else _OTHERS.search(after)
-        if what and _is_verb(verb[0], before) and not _NEGATED.search(before):
-            return sentence_at(skill, verb.start())
-    return None
-
-
-def _is_verb(word: str, before: str) -> bool:
-    """Tell the verb in "it coordinates agents" from the noun in "the coordinates that agents give": by its subject."""
-    words = before.split()
-    return not word.endswith("s") or not words or words[-1].strip("*_,") in _SUBJECTS
-
-
 # -- Size, and detail in other files
 
 SIZE_POINTS = ((99, 0.20), (199, 0.50), (600, 0.60), (800, 0.40))  # up to and including so many lines
 OVER = 0.15
 LONG = 400
-STUB = 50
 
 
 @documented("""Is the main file of a useful size, with detail kept in linked files that are read only when needed?
@@ -272,24 +268,29 @@ as more than 800 lines, however few its lines.
 Source: PluginEval method, sub-check progressive_disclosure.
 """)
 def _progressive_disclosure(skill: Skill) -> Measured:
-    if not skill.has_body:
-        return without_body(SIZE_POINTS[0][1])
-    bonus = 0.25 if skill.lines > LONG else 0.15  # by its lines alone: what makes a file heavy must not pay
-    folders = (("references", skill.references, bonus), ("assets", skill.assets, 0.15))
-    return Measured.total((_size(skill), *(_folder(skill, *folder) for folder in folders)))
+    if not substance(skill).skill.has_body:
+        return without_body(skill, SIZE_POINTS[0][1])
+    text = substance(skill).skill
+    bonus = 0.25 if text.lines > LONG else 0.15  # by its lines alone: what makes a file heavy must not pay
+    folders = (("references", text.references, bonus), ("assets", text.assets, 0.15))
+    return Measured.total((_size(text, skill.lines), *(_folder(text, *folder) for folder in folders)))
 
 
-def _size(skill: Skill) -> Evidence:
+def _size(skill: Skill, written: int) -> Evidence:
     lines = skill.effective_lines
     points = next((points for most, points in SIZE_POINTS if lines <= most), OVER)
-    advice = None if points == 0.60 else "longer" if lines < 200 else "shorter"
-    return Evidence(_size_text(skill), points, 0.60, advice=None if "metadata" in lost(skill) else advice)
+    text = _size_text(skill, written) + ("" if points == 0.60 else f"; the method gives {points:.2f} {_band(lines)}")
+    return Evidence(text, points, 0.60, advice="shorter" if lines > 600 else None)
 
 
-def _size_text(skill: Skill) -> str:
-    if skill.effective_lines == skill.lines:
-        return f"{skill.lines} lines"
-    return f"{skill.tokens:,} tokens in {skill.lines} lines"
+def _band(lines: int) -> str:
+    return "below 100" if lines < 100 else "below 200" if lines < 200 else "above 600" if lines <= 800 else "above 800"
+
+
+def _size_text(skill: Skill, written: int) -> str:
+    """Say how many lines count; those that only wrap a paragraph, and filler, do not."""
+    lines = f"{skill.lines} lines" if skill.lines == written else f"{skill.lines} lines that count of {written}"
+    return lines if skill.effective_lines == skill.lines else f"{skill.tokens:,} tokens in {lines}"
 
 
 def _folder(skill: Skill, name: str, files: frozenset[str], bonus: float) -> Evidence:
@@ -297,45 +298,7 @@ def _folder(skill: Skill, name: str, files: frozenset[str], bonus: float) -> Evi
     if linked:
         return Evidence(f"{linked} linked in {name}/", bonus, bonus)
     text = f"nothing in {name}/ is linked" if files else f"no file in {name}/"
-    return Evidence(text, 0.0, bonus, advice=name)
-
-
-@documented("""Is the main file of the length that suits its kind: neither a stub nor everything at once?
-
-1 inside the size band of the category in `metadata.category` (200–600 lines without one); below it falls to 0 at 50
-lines; above it falls too, unless the surplus is kept company by linked references.
-
-Source: PluginEval method, category norms of its rubrics for scope; the straight lines outside a band are ours.
-""")
-def _scope_calibration(skill: Skill) -> Measured:
-    if not skill.has_body:
-        return without_body()
-    category, (low, high) = _band(skill)
-    linked = bool(linked_files(skill, skill.references))
-    # A short file with long lines is a stub and bloated at once: the worse of the two counts.
-    fits = [_fit(lines, low, high, linked=linked) for lines in {skill.lines, skill.effective_lines}]
-    points, advice = min(fits, key=lambda fit: fit[0])
-    suits = f"{low}–{high} suit {category}"
-    if "metadata" in lost(skill):
-        suits, advice = "its category, which says how many suit it, cannot be read", None
-    return Measured.total((Evidence(f"{_size_text(skill)}; {suits}", max(0.0, points), 1.0, advice=advice),))
-
-
-def _fit(lines: int, low: int, high: int, *, linked: bool) -> tuple[float, str | None]:
-    if lines < low:
-        return (lines - STUB) / (low - STUB), "longer"
-    if lines > high and not linked:
-        return 1 - (lines - high) / high, "shorter"
-    return 1.0, None
-
-
-def _band(skill: Skill) -> tuple[str, tuple[int, int]]:
-    metadata = skill.frontmatter.values.get("metadata")
-    category = metadata.get("category") if isinstance(metadata, dict) else None
-    name = category.strip().lower() if isinstance(category, str) else ""
-    if name in SIZE_BANDS:
-        return f"the category {name}", SIZE_BANDS[name]
-    return "a skill without a category", DEFAULT_BAND
+    return Evidence(text, 0.0, bonus, advice=name if name == "references" and (files or skill.lines > LONG) else None)
 
 
 # -- The parts of the text
@@ -364,8 +327,11 @@ a row. A heading alone earns nothing, nor does one inside a code block. The orde
 Source: PluginEval method, sub-check structural_completeness, with each code block counted once.
 """)
 def _structural_completeness(skill: Skill) -> Measured:
-    if not skill.has_body:
-        return without_body()
+    if not substance(skill).skill.has_body:
+        return without_body(skill)
+    if substance(skill).language is Language.OTHER:
+        return Measured(None, reason=NOT_ENGLISH.format("headings"))
+    skill = substance(skill).skill
     sections = sum(1 for item in skill.headings if item.level in (2, 3) and item.counts)
     blocks = [block for block in skill.code_blocks if block.lines]
     languages = {block.language for block in blocks if block.language}
@@ -385,7 +351,7 @@ def _structural_completeness(skill: Skill) -> Measured:
 def _steps(count: int, steps: tuple[tuple[int, float], ...], what: str, advice: str) -> Evidence:
     points = next((points for least, points in steps if count >= least), 0.0)
     most = steps[0][1]
-    return Evidence(f"{count} {what}", points, most, advice=None if points == most else advice)
+    return Evidence(f"{count} {what}", points, most, advice=None if points else advice)
 
 
 def _section(skill: Skill, pattern: re.Pattern[str], what: str, advice: str) -> Evidence:
@@ -413,23 +379,54 @@ def _decision(skill: Skill) -> Evidence:
     return Evidence("a decision aid", 0.05, 0.05, min(lines))
 
 
+CARRYING, SLOGANS, FILLER_LOSS = 0.60, 0.18, 0.60
+CARRYING_TO = 0.62  # no text carries something in each of its words
 DENSITY = ((0.5, 0.40), (0.2, 0.20), (0.1, 0.10))  # above so many directives a line
 REPETITION = 0.40
 
 
-@documented("""Does the text spend its tokens well: few commands in capitals, no line said twice?
+@documented("""Does the text spend its tokens well: how much of it carries something, and is nothing said twice?
 
-It starts at 1 and loses up to 0.40 for the density of MUST, NEVER and ALWAYS (in prose, per line of the file) and up to
-0.40 for repeated prose lines, compared after folding white space, case and list marker. Code does not count, so that
-closing brackets are no repetition. Under 40 words of prose it starts at 0.
+The source's part is 0.40: it loses for the density of MUST, NEVER and ALWAYS (in prose, per line of the file) and for
+repeated prose lines, compared after folding white space, case and list marker. 0.60 is for the share of the words
+in statements with a sign of substance: a concrete thing, a condition, a limit, a reason, a failure. Stock phrases,
+short statements that say nothing of this skill, and filler cost points. Code does not count. Below 40 words of prose
+what is earned falls to 0.
 
-Source: PluginEval method, sub-check token_efficiency, counted over prose.
+Source: PluginEval method, sub-check token_efficiency, for the first part; readers' ratings for the second.
 """)
 def _token_efficiency(skill: Skill) -> Measured:
-    start = base(skill, 1.0, "every line earns its place until shown otherwise")
-    if not start.points:
-        return Measured(score=0.0, evidence=(start,))
-    return Measured.total((start, _density(skill), _repetition(skill)))
+    if not substance(skill).skill.has_body:
+        return without_body(skill, 1.0)
+    text = substance(skill)
+    if text.language is Language.OTHER:
+        return Measured(None, reason=NOT_ENGLISH.format("instructions"))
+    if not text.skill.prose_words:
+        return Measured(
+            score=0.0, evidence=(base(text.skill, 1.0, "every line earns its place until shown otherwise"),)
+        )
+    start = base(text.skill, SOURCE, "every line earns its place until shown otherwise")
+    return Measured.total((start, *_from_source((_density(skill), _repetition(skill))), *_spent(skill)))
+
+
+def _spent(skill: Skill) -> Iterator[Evidence]:
+    text, found = substance(skill), features(skill)
+    share = min(1.0, text.skill.prose_words / MIN_PROSE_WORDS)
+    yield _substance(
+        min(1.0, found.carrying / CARRYING_TO) * share,
+        CARRYING,
+        f"{found.carrying:.0%} of the words are in statements that carry something",
+        "carrying",
+    )
+    stock = max(0.0, found.stock - STOCK_FREE)
+    if stock:
+        yield Evidence(f"{found.stock:.0%} of the words fit every skill", -STOCK_LOSS * stock, 0.0, advice="stock")
+    if found.slogans:
+        lost_for = f"{found.slogans:.0%} of the statements are short and name nothing"
+        yield Evidence(lost_for, -SLOGANS * found.slogans, 0.0, advice="carrying")
+    if text.filler_words:
+        filler = text.filler_words / text.words
+        yield Evidence(f"{filler:.0%} of the words are filler", -FILLER_LOSS * filler, 0.0, text.filler[0][0], "filler")
 
 
 def _density(skill: Skill) -> Evidence:
@@ -456,6 +453,7 @@ def _repetition(skill: Skill) -> Evidence:
 # -- Neighbours
 
 ALONE = 0.50
+HANDS_OVER, MOST_HANDS_OVER = 0.50, 4
 EACH, MOST = 0.08, 0.25
 _RELATED_HEADING = re.compile(
     r"^(?:\d+[.)]? )?(?:related(?: (?:skills?|agents?|commands?|resources?|reading|topics?|docs|documentation|files?))?"
@@ -467,16 +465,25 @@ _RELATED_LINE = re.compile(r"^\W{0,4}(?:see also\b|related(?: (?:skills?|agents?
 @documented("""\
 Does the skill lead on to its neighbours: other skills and agents that really are there, and a Related section?
 
-It starts at 0.50 and gains 0.08, up to 0.25, for each other skill or agent that a link, a path or a name resolves to,
-and 0.25 for a Related or See also section or mention that says something. A dead reference earns nothing, nor does a
-word such as "complement" or "related" in running text. Under 40 words of prose it starts at 0.
+The source's part is one half: it starts at 0.50 of that and gains 0.08, up to 0.25, for each other skill or agent that
+a link, a path or a name resolves to, and 0.25 for a Related or See also section or mention that says something. A dead
+reference earns nothing, nor does a word such as "complement" or "related" in running text. Below 40 words of prose the
+start falls to 0. The other half is for statements that say when another skill, agent or reference takes over.
 
-Source: PluginEval method, sub-check ecosystem_coherence.
+Source: PluginEval method, sub-check ecosystem_coherence, for the first half; readers' ratings for the second.
 """)
 def _ecosystem_coherence(skill: Skill) -> Measured:
-    if not skill.has_body:
-        return without_body(ALONE)
-    return Measured.total((base(skill, ALONE, "stands by itself"), _related(skill), _related_section(skill)))
+    if not substance(skill).skill.has_body:
+        return without_body(skill, ALONE)
+    text = substance(skill)
+    if text.language is Language.OTHER:
+        return Measured(None, reason=NOT_ENGLISH.format("instructions"))
+    start = base(text.skill, ALONE, "stands by itself")
+    count = features(skill).neighbours
+    said = _some(count, "statement") + " about when another skill, agent or reference takes over"
+    ours = _substance(_grown(count, MOST_HANDS_OVER), HANDS_OVER, said, "related")
+    source = (start, _related(text.skill), _related_section(text.skill))
+    return Measured.total((*_from_source(source, 1 - HANDS_OVER), ours))
 
 
 def _related(skill: Skill) -> Evidence:
@@ -508,24 +515,34 @@ def _related_section(skill: Skill) -> Evidence:
 MAX_PARSED = 1 << 18  # characters of code that are parsed in one skill; what follows counts by its tag alone
 
 
-@documented("""Can the code blocks be copied: does each name its language, and does it parse?
+TAGGED, INTRODUCED, EXPLAINED = 0.50, 0.20, 0.30  # of what a block can earn
+INTRODUCES = 4  # words
+EXPLAINED_TO = 0.6  # the share of a block's words that the text uses too; no text names all of them
 
-The score is the share of code blocks that carry a language tag and, for Python, JSON, TOML and YAML, parse. A block
+
+@documented("""Can the code blocks be copied and understood: tagged, parsed, introduced and explained by the text?
+
+A block earns half of its share where it carries a language tag and, for Python, JSON, TOML and YAML, parses. A block
 with a placeholder (`...`, `<name>`, `{{ value }}`) or a prompt (`$`, `>>>`) is a template or a transcript and no error.
-Blocks of other languages count as soon as they are tagged. Without a code block nothing is measured.
+Blocks of other languages count as soon as they are tagged. The other half is for a sentence right before the block
+(0.20) and for words of the block that the text uses too (0.30): code that nothing in the text speaks of is left to be
+guessed at. Without a code block nothing is measured.
 
-Source: PluginEval method, improvement tips for code_template_quality; its own code never measured it.
+Source: PluginEval method, improvement tips for code_template_quality (its own code never measured it), for the first
+half; readers' ratings for the second.
 """)
 def _code_template_quality(skill: Skill) -> Measured:
     blocks = [block for block in skill.code_blocks if block.lines]
     if not blocks:
         return Measured(score=None, reason="there is no code block to judge")
-    evidence = tuple(_blocks(blocks))
-    return Measured(score=sum(1 for item in evidence if item.points) / len(blocks), evidence=evidence)
+    if not substance(skill).skill.has_body:
+        return without_body(skill)
+    evidence = (*_blocks(blocks), *_explained(skill, blocks))
+    return Measured(score=min(1.0, sum(item.points for item in evidence)), evidence=evidence)
 
 
 def _blocks(blocks: Sequence[CodeBlock]) -> Iterator[Evidence]:
-    share, parsed = 1 / len(blocks), 0
+    share, parsed = TAGGED / len(blocks), 0
     for block in blocks:
         parsed += len(block.code)
         error = syntax_error(block.language, block.code) if block.language and parsed <= MAX_PARSED else None
@@ -537,44 +554,44 @@ def _blocks(blocks: Sequence[CodeBlock]) -> Iterator[Evidence]:
             yield Evidence(f"{block.language} block", share, share, block.line)
 
 
-SUBCHECKS = {  # heaviest first
-    "frontmatter_quality": SubCheck(
-        Dimension.TRIGGERING_ACCURACY,
-        0.35,
-        "name, description length, and how clearly the description says when to use the skill",
-        _frontmatter_quality,
-    ),
-    "orchestration_wiring": SubCheck(
-        Dimension.ORCHESTRATION_FITNESS,
-        0.25,
-        "inputs, outputs and examples are documented, and nothing orchestrates others",
-        _orchestration_wiring,
-    ),
-    "progressive_disclosure": SubCheck(
-        Dimension.PROGRESSIVE_DISCLOSURE,
-        0.15,
-        "size of the main file, and detail in linked references/ and assets/",
-        _progressive_disclosure,
-    ),
-    "structural_completeness": SubCheck(
-        Dimension.STRUCTURAL_COMPLETENESS,
-        0.10,
-        "sections, code blocks, examples, troubleshooting, tables",
-        _structural_completeness,
-    ),
-    "token_efficiency": SubCheck(
-        Dimension.TOKEN_EFFICIENCY, 0.10, "few commands in capitals, no repeated lines", _token_efficiency
-    ),
-    "ecosystem_coherence": SubCheck(
-        Dimension.ECOSYSTEM_COHERENCE,
-        0.05,
-        "other skills that are really there, and a Related section",
-        _ecosystem_coherence,
-    ),
-    "code_template_quality": SubCheck(
-        Dimension.CODE_TEMPLATE_QUALITY, 0.0, "code blocks that name their language and parse", _code_template_quality
-    ),
-    "scope_calibration": SubCheck(
-        Dimension.SCOPE_CALIBRATION, 0.0, "length of the main file for its category", _scope_calibration
-    ),
+def _explained(skill: Skill, blocks: Sequence[CodeBlock]) -> Iterator[Evidence]:
+    rows = skill.documents[0].text.split("\n")
+    texts = [block.text for block in substance(skill).skill.blocks]
+    known = {stem for text in (*texts, *(item.text for item in skill.headings)) for stem in stems(text)}
+    introduced, explained, first = 0, 0.0, None
+    ends = {block.line + block.text.count("\n"): block.words for block in skill.blocks}
+    for block in blocks:
+        above = next((number for number in range(block.line - 1, 0, -1) if rows[number - 1].strip()), 0)
+        says = ends.get(above, 0) >= INTRODUCES
+        introduced += says
+        first = first if says or first else block.line
+        words = set(stems(block.code))
+        explained += min(1.0, len(words & known) / max(1, len(words)) / EXPLAINED_TO)
+    count = len(blocks)
+    text = f"{introduced} of {_some(count, 'code block')} introduced by a sentence"
+    yield _substance(introduced / count, INTRODUCED, text, "introduced", first)
+    yield _substance(explained / count, EXPLAINED, "words of the code that the text uses too", "introduced")
+
+
+_CHECKS = (  # heaviest first: name, dimension, share of the displayed score, measure
+    ("frontmatter_quality", Dimension.TRIGGERING_ACCURACY, 0.35, _frontmatter_quality),
+    ("orchestration_wiring", Dimension.ORCHESTRATION_FITNESS, 0.25, _orchestration_wiring),
+    ("progressive_disclosure", Dimension.PROGRESSIVE_DISCLOSURE, 0.15, _progressive_disclosure),
+    ("structural_completeness", Dimension.STRUCTURAL_COMPLETENESS, 0.10, _structural_completeness),
+    ("token_efficiency", Dimension.TOKEN_EFFICIENCY, 0.10, _token_efficiency),
+    ("ecosystem_coherence", Dimension.ECOSYSTEM_COHERENCE, 0.05, _ecosystem_coherence),
+    ("code_template_quality", Dimension.CODE_TEMPLATE_QUALITY, 0.0, _code_template_quality),
+)
+_ABOUT = (
+    "name, and how clearly the description names situations, objects and limits",
+    "instructions that say what to do, what it works from and what it delivers",
+    "size of the main file, and detail in linked references/ and assets/",
+    "sections, code blocks, examples, troubleshooting, tables",
+    "the share of the text that carries something, without filler or repetition",
+    "other skills that are really there, and when they take over",
+    "code blocks that parse, and that the text introduces and explains",
+)
+SUBCHECKS = {
+    name: SubCheck(dimension, weight, about, measure)
+    for (name, dimension, weight, measure), about in zip(_CHECKS, _ABOUT, strict=True)
 }

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from skillgate.model.finding import Hit, Severity
 from skillgate.model.score import Evidence, Measured
-from skillgate.model.skill import BETWEEN_BLOCKS, Document, Skill, Span, TextBlock
+from skillgate.model.skill import BETWEEN_BLOCKS, Document, Language, Skill, Span, TextBlock
 from skillgate.skill.frontmatter import split
 
 _REFERENCE = r"&#?\w{1,31};"
@@ -320,6 +320,7 @@ def _sentence_before(text: str, start: int) -> str:
 
 
 MIN_PROSE_WORDS = 40  # below this a skill says too little to be credited with anything by default
+NO_PROSE_WORDS = 10  # so few say nothing; from here on it grows
 EXCERPT = 60
 _SENTENCE_END = re.compile(r"[.!?](?=\s)")
 
@@ -410,19 +411,29 @@ def directives(skill: Skill) -> tuple[Place, ...]:
     return tuple(found)
 
 
-def without_body(base: float = 0.0) -> Measured:
+def without_body(skill: Skill, base: float = 0.0) -> Measured:
     """Score a skill without instructions: 0, where ``base`` is what any instructions at all would have earned."""
-    evidence = Evidence(text="no instructions below the frontmatter", points=0.0, possible=base, advice="body")
+    text = "nothing but filler" if skill.has_body else "no instructions"
+    evidence = Evidence(text=f"{text} below the frontmatter", points=0.0, possible=base, advice="body")
     return Measured(score=0.0, evidence=(evidence,))
 
 
 def base(skill: Skill, points: float, text: str) -> Evidence:
-    """Return what a sub-check starts at: its base, or 0 for a skill with less than 40 words of prose."""
+    """Return what a sub-check starts at: its base, or less below 40 words of prose."""
     words = skill.prose_words
     if words >= MIN_PROSE_WORDS:
         return Evidence(text=text, points=points, possible=points)
-    text = f"{words} words of prose; {MIN_PROSE_WORDS} are needed to say anything"
-    return Evidence(text=text, points=0.0, possible=points, advice="body")
+    text = f"{words} words of prose; {MIN_PROSE_WORDS} earn all of this"
+    share = max(0, words - NO_PROSE_WORDS) / (MIN_PROSE_WORDS - NO_PROSE_WORDS)
+    return Evidence(text=text, points=points * share, possible=points, advice="body")
+
+
+def described_in_english(skill: Skill) -> bool:
+    """Whether the description is in English; three words are taken for it, for they show no other."""
+    language = skill.routing.language
+    return language is Language.ENGLISH or (
+        language is Language.UNKNOWN and len(skill.frontmatter.text("description").split()) < 4
+    )
 
 
 def needs_no_trigger(skill: Skill) -> bool:
@@ -450,3 +461,105 @@ def is_absent(skill: Skill) -> bool:
     cut = split(skill.documents[0].text)
     missing = cut.problem is not None and cut.problem.rule == "frontmatter_missing"
     return missing or (cut.yaml is not None and not cut.yaml.strip())
+
+
+# -- What a skill works from, what it delivers, and whom it orchestrates
+
+_FORMS = r"(?:format|formatted|structure|structured|schema|template|table|json|csv|yaml|xml|markdown|html)"
+_THINGS = r"(?:outputs?|reports?|responses?|results?|answers?|findings|summary)"
+_ONE = r"(?:an?|the|one|two|three|each|all|only|its|your|◌)"
+# Each pattern begins with what is rare, and what must stand before it is looked at where it was found: far cheaper.
+_SUBJECT = re.compile(r"(?:◌|\b(?:it|skill|script|command|tool|step|this|which|that))(?: (?:then|also|always|only))?\Z")
+_ORDERED = re.compile(r"(?:\A|[\n.,;:!?*_(]|\b(?:then|and|finally)) ?\Z")
+_BEFORE = 30  # characters that are looked at
+_OUTPUT_HEADING = re.compile(
+    r"\boutputs?\b|\b(?:report|response|result|reply|answer|return|file) (?:format|structure|template)"
+    r"|\bdeliverables?\b"
+)
+# The output (report, result …) is, has or comes in a form; or somebody is told to write (format, return …) it as one.
+_OUTPUT = re.compile(
+    rf"\b{_THINGS}(?:(?: \w+){{0,2}} (?:is|are|as|in|has|have|must|should|follows?)\b[^.\n]{{0,40}}\b{_FORMS}\b"
+    rf"|(?P<written>[^.\n]{{0,30}}\b(?:as|in)\b[^.\n]{{0,30}}\b{_FORMS}\b))|\boutput format\s?(?::|is\b)"
+)
+_WRITTEN = re.compile(r"\b(?:formats?|writes?|returns?|prints?|presents?|renders?|emits?)\b[^.\n]*\Z")
+_OUTPUT_LABEL = re.compile(
+    r"^\W{0,4}(?:expected |final )?(?:output|response|report)s?(?: format)?\W{0,3}:\W{0,3}\w", re.MULTILINE
+)
+# Somebody that is this skill returns something; or the order to return it.
+_RETURNS = re.compile(r" (?:returns|produces|generates|outputs|prints|writes|emits|creates) (?:◌|\w)")
+_RETURN = re.compile(rf"(?:return|produce|output|print|emit|deliver|report) {_ONE}\b")
+_RETURN_LABEL = re.compile(r"^\W{0,4}(?:returns?|produces?)\W{0,3}:", re.MULTILINE)
+_INPUT_HEADING = re.compile(r"^(?:\d+[.)]? )?(?:required |expected |command )?(?:inputs?|parameters?|arguments?)\b")
+_INPUT_COLUMN = re.compile(r"^(?:inputs?|parameters?|params?|arguments?|options?|flags?)\b")
+_ACCEPTS = re.compile(r" (?:accepts|receives|takes|expects) (?:◌|\w)")
+_INPUT = re.compile(
+    r"(?:inputs?|parameters?|arguments?) (?:is|are|must|should|may|can|has|have)\b"
+    r"|\bas (?:its |an |the )?(?:inputs?|arguments?|parameters?)\b|\$arguments\b"
+)
+_INPUT_LABEL = re.compile(
+    rf"^(?:given {_ONE}\b|\W{{0,4}}(?:required |expected )?(?:inputs?|parameters?|arguments?)\W{{0,3}}:)", re.MULTILINE
+)
+_VERB = re.compile(r"\b(?:orchestrat|coordinat|dispatch|delegat)(?:es?|ing)?\b|\bmanag(?:es?|ing)\b")
+_OTHERS = re.compile(r"\b(?:sub-?agents?|agents?|specialists?|workers?|sub-?tasks?|workflows?|other skills)\b")
+_MANAGED = re.compile(r"\W{1,3}(?:the |a |an |your )?(?:[\w-]{1,30} )?workflows?\b")
+_NEGATED = re.compile(r"\b(?:not|never|no|without|avoid|cannot|instead of|rather than)\b|n['’]t\b")
+_SUBJECTS = frozenset(("skill", "it", "that", "which", "who", "and", "then", "or", "also", "agent", "workflow"))
+_END = re.compile(r"[.!?](?=\s)|\n\n")
+_REACH = 70  # characters after the verb within which the agents it orchestrates must be named
+
+
+def output_place(skill: Skill) -> Place | None:
+    """Find where a skill documents its output."""
+    place = heading(skill, _OUTPUT_HEADING) or first_sentence(skill, _OUTPUT_LABEL)
+    if place is not None:
+        return place
+    for match in _OUTPUT.finditer(skill.prose):
+        start = match.start()
+        if match["written"] is None or _WRITTEN.search(skill.prose, max(0, start - 2 * _BEFORE), start):
+            return sentence_at(skill, start)
+    return None
+
+
+def returns_place(skill: Skill) -> Place | None:
+    """Find where a skill says what it returns."""
+    return _after(skill, _RETURNS, _SUBJECT) or _after(skill, _RETURN, _ORDERED) or first_sentence(skill, _RETURN_LABEL)
+
+
+def _after(skill: Skill, pattern: re.Pattern[str], before: re.Pattern[str]) -> Place | None:
+    """Find the first match that has something of a kind right before it."""
+    for match in pattern.finditer(skill.prose):
+        if before.search(skill.prose[max(0, match.start() - _BEFORE) : match.start()]):
+            return sentence_at(skill, match.start())
+    return None
+
+
+def input_place(skill: Skill) -> Place | None:
+    """Find where a skill documents what it works from."""
+    place = heading(skill, _INPUT_HEADING)
+    if place is not None:
+        return place
+    for line, cells in skill.table_headers:
+        if any(_INPUT_COLUMN.search(cell.lower()) for cell in cells):
+            return Place(" | ".join(cells), line)
+    return first_sentence(skill, _INPUT_LABEL) or _after(skill, _ACCEPTS, _SUBJECT) or first_sentence(skill, _INPUT)
+
+
+def orchestrates_place(skill: Skill) -> Place | None:
+    """Find the first instruction that has agents, sub-tasks or workflows as the object of an orchestrating verb.
+
+    Coordinates of a map, ``dispatch(action)`` in code and "does not orchestrate" are none.
+    """
+    prose = skill.prose
+    for verb in _VERB.finditer(prose):
+        after = _END.split(prose[verb.end() : verb.end() + _REACH], maxsplit=1)[0]
+        before = _END.split(prose[max(0, verb.start() - _REACH) : verb.start()])[-1]
+        what = _MANAGED.match(after) if verb[0].startswith("manag") else _OTHERS.search(after)
+        if what and _is_verb(verb[0], before) and not _NEGATED.search(before):
+            return sentence_at(skill, verb.start())
+    return None
+
+
+def _is_verb(word: str, before: str) -> bool:
+    """Tell the verb in "it coordinates agents" from the noun in "the coordinates that agents give": by its subject."""
+    words = before.split()
+    return not word.endswith("s") or not words or words[-1].strip("*_,") in _SUBJECTS

@@ -37,7 +37,7 @@ PROFILES = tuple(client.value for client in Client)
 
 
 def written(tmp_path: Path, text: str | bytes) -> Path:
-    """Write a skill that would be Platinum but for this."""
+    """Write a skill that would be Gold but for this."""
     (tmp_path / ".git").mkdir(exist_ok=True)
     return write_bytes(tmp_path, NAME, text.encode() if isinstance(text, str) else text, files=RICH_FILES)
 
@@ -51,7 +51,7 @@ def badge_of(tmp_path: Path, *words: str) -> str | None:
 
 def test_the_skill_has_a_badge_without_the_defect(tmp_path: Path) -> None:
     written(tmp_path, WHOLE)
-    assert badge_of(tmp_path) == "Platinum"
+    assert badge_of(tmp_path) == "Gold"
 
 
 def test_the_table_has_every_rule_that_withholds_a_badge() -> None:
@@ -86,4 +86,4 @@ def test_no_configuration_comment_or_known_finding_brings_the_badge_back(rule: s
 @pytest.mark.parametrize("profile", PROFILES)
 def test_a_badge_is_the_same_under_every_profile(profile: str, tmp_path: Path) -> None:
     written(tmp_path, WHOLE.replace("---\n", "---\nowner: x\n", 1))
-    assert badge_of(tmp_path, "--profile", profile) == badge_of(tmp_path) == "Platinum"
+    assert badge_of(tmp_path, "--profile", profile) == badge_of(tmp_path) == "Gold"

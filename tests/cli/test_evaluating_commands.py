@@ -10,6 +10,7 @@ import pytest
 
 from skillgate.report.schema import report_schema
 from tests.cli.running import commit, run
+from tests.skills import filler
 
 GOOD = """---
 name: {name}
@@ -296,7 +297,7 @@ def test_a_badge_or_a_grade_explains_all_of_them(tmp_path: Path, topic: str, tit
 
 
 def test_compare_says_what_quick_depth_cannot_see(tmp_path: Path) -> None:
-    long = GOOD + "".join(f"\nStep {number}: read the row and write it down.\n" for number in range(60))
+    long = f"{GOOD}\n{filler(60)}"
     write(tmp_path, "before", long)
     moved = write(tmp_path, "after", GOOD + "\nThe steps are in [one file](references/steps.md).\n")
     (moved / "references").mkdir()

@@ -89,9 +89,9 @@ def test_what_a_depth_has_no_use_for_is_refused(
 
 
 def test_two_skills_are_compared_by_a_request(tmp_path: Path) -> None:
-    write_skill(tmp_path, "one", body=body_of(240))
-    commit(tmp_path)
     write_skill(tmp_path, "one")
+    commit(tmp_path)
+    write_skill(tmp_path, "one", body=body_of(240))
     config = Config(cwd=str(tmp_path))
     comparison = compare_skills(CompareRequest("HEAD:one", "one", config, max_drop=1.0), session(tmp_path))
     assert isinstance(comparison, Comparison)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import skillgate
 from skillgate.model.score import Badge, Dimension, Grade, LayerName
 from skillgate.scoring.composite import award, blend, composite, composite_score, coverage, penalty
-from tests.skills import BODY, PROSE, score, write_skill
+from tests.skills import BODY, DESCRIPTION, PROSE, ids, score, write_skill
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +20,17 @@ if TYPE_CHECKING:
 NAMES = [dimension.value for dimension in Dimension]
 WEIGHTS = dict(zip(NAMES, (0.25, 0.20, 0.15, 0.12, 0.10, 0.06, 0.05, 0.03, 0.02, 0.02), strict=True))
 RATIOS = st.floats(0, 1)
-QUICK = {dimension: 1.0 for dimension in Dimension if dimension.value not in ("output_quality", "robustness")}
+SAMPLED = ("output_quality", "robustness", "scope_calibration")
+QUICK = {dimension: 1.0 for dimension in Dimension if dimension.value not in SAMPLED}
+
+
+GERMAN = """\
+Lies zuerst den Kopf jeder Datei, denn er entscheidet, welche Spalten sich verbinden lassen.
+
+Sortiere die Zeilen nach dem Datum und behalte die neueste, wenn zwei von ihnen denselben Schlüssel haben.
+
+Schreibe auf, was weggefallen ist und warum, damit der Besitzer der Daten es prüfen kann.
+"""
 
 
 def reference(scores: dict[str, float], count: int = 0) -> float:
@@ -87,23 +97,39 @@ def test_the_composite_is_the_mean_of_what_was_measured(scores: dict[Dimension, 
     assert found is None if expected is None else found == pytest.approx(expected, abs=0.01 / weight + 0.01)
 
 
-def test_quick_depth_covers_080_and_without_code_078() -> None:
-    assert coverage(QUICK) == pytest.approx(0.80)
-    assert coverage({**QUICK, Dimension.CODE_TEMPLATE_QUALITY: None}) == pytest.approx(0.78)
+def test_quick_depth_covers_068_and_without_code_066() -> None:
+    assert coverage(QUICK) == pytest.approx(0.68)
+    assert coverage({**QUICK, Dimension.CODE_TEMPLATE_QUALITY: None}) == pytest.approx(0.66)
     assert coverage({}) == 0.0
 
 
 def test_the_coverage_of_a_real_skill(tmp_path: Path) -> None:
     without = score(write_skill(tmp_path, "without", body=BODY))
     with_code = score(write_skill(tmp_path, "with-code", body=BODY + "\n```python\nx = 1\n```\n"))
-    assert without.coverage == pytest.approx(0.78)
-    assert with_code.coverage == pytest.approx(0.80)
+    assert without.coverage == pytest.approx(0.66)
+    assert with_code.coverage == pytest.approx(0.68)
 
 
-def test_a_description_in_another_language_is_measured_by_its_name_and_length(tmp_path: Path) -> None:
-    result = score(write_skill(tmp_path, "sheets", description="处理表格文件，当用户需要生成图表时使用。", body=PROSE))
-    assert result.coverage == pytest.approx(0.78)
-    assert result.dimensions[Dimension.TRIGGERING_ACCURACY].score == pytest.approx((0.15 + 0.05) / 0.40)
+@pytest.mark.parametrize(
+    ("description", "body", "covered"),
+    [
+        ("处理表格文件，当用户需要生成图表时使用。", PROSE, 0.41),
+        (DESCRIPTION, GERMAN, 0.35),
+        ("Führt Tabellen zusammen. Nur verwenden, wenn der Nutzer mehrere Dateien hat.", GERMAN, 0.10),
+    ],
+    ids=["description", "body", "both"],
+)
+def test_what_rests_on_english_is_not_measured_in_another_language(
+    description: str, body: str, covered: float, tmp_path: Path
+) -> None:
+    result = score(write_skill(tmp_path, "sheets", description=description, body=body))
+    assert result.coverage == pytest.approx(covered)
+    assert result.composite.score is None
+    assert result.composite.badge is None
+    assert "language that is not recognised" in (result.composite.reason or "")
+    assert result.quality_estimate.value is None
+    assert "language that is not recognised" in (result.quality_estimate.reason or "")
+    assert "FILLER_TEXT" not in ids(result)
 
 
 @pytest.mark.parametrize(("count", "factor"), [(0, 1), (1, 0.95), (9, 0.55), (10, 0.5), (11, 0.5), (1000, 0.5)])

@@ -46,14 +46,18 @@ def test_every_dimension_has_a_row() -> None:
     assert set(BLEND) == set(WEIGHTS) == set(Dimension)
 
 
-def test_each_static_cell_has_one_sub_check_and_no_sub_check_feeds_an_empty_one() -> None:
+WITHOUT_SOURCE = {Dimension.SCOPE_CALIBRATION}  # its cell is 30, and the method's text knows no static measure for it
+
+
+def test_each_static_cell_but_that_of_scope_has_one_sub_check_and_no_sub_check_feeds_an_empty_one() -> None:
     fed = [check.dimension for _, check in layer.subchecks()]
     assert len(fed) == len(set(fed))
-    assert set(fed) == {dimension for dimension in Dimension if BLEND[dimension][LayerName.STATIC] > 0}
+    cells = {dimension for dimension in Dimension if BLEND[dimension][LayerName.STATIC] > 0}
+    assert set(fed) == cells - WITHOUT_SOURCE
 
 
-def test_quick_depth_covers_four_fifths_of_the_weight() -> None:
-    assert sum(WEIGHTS[check.dimension] for _, check in layer.subchecks()) == 80
+def test_quick_depth_covers_068_of_the_weight() -> None:
+    assert sum(WEIGHTS[check.dimension] for _, check in layer.subchecks()) == 68
 
 
 def test_the_displayed_layer_score_weighs_six_sub_checks() -> None:

@@ -49,6 +49,23 @@ _BYTES = re.compile(r"^\{\{bytes (\d+)\}\}$", re.MULTILINE)
 _SENTENCE = "this is what one has to know of it before the first of the steps is taken and all of them are in the list "
 
 
+_PASSAGE = (
+    "this is what one has to know of a form before the first page is opened and the fields are read in order "
+    "since an empty template gives no hint about its own size while a scan may hide every name that somebody "
+    "wrote by hand with a pen near the border so we keep both copies until all of it has been compared against "
+    "the list which came along in another mail or was printed by the office for whoever signs last and never sees "
+    "the others again after that day because their desk is in a different town where nobody reads what does not "
+    "fit on one sheet of paper unless it was sent twice to them "
+)
+_LONG = 2_000
+_ORDERS = ("Fill the", "Read every", "Check its", "Keep our", "Send their")
+_FIELDS = (
+    *("name", "street", "town", "country", "birth", "tax", "bank", "school", "doctor", "parent", "child", "sister"),
+    *("garden", "vehicle", "animal", "policy", "claim", "damage", "witness", "police", "court", "lawyer", "judge"),
+    *("harbour", "vessel", "captain", "cargo", "customs", "border", "visa", "ticket", "hotel", "airport"),
+)
+
+
 class Case(NamedTuple):
     """One case of a table; ``line`` is where it stands in the file."""
 
@@ -131,7 +148,7 @@ def expand(text: str) -> str:
     text = text.replace("{{head}}\n", HEAD)
     text = _TIMES.sub(_repeated, text)
     text = _CHARS.sub(lambda match: _cut(int(match[1])), text)
-    text = _WORDS.sub(lambda match: " ".join((_SENTENCE.split() * 50)[: int(match[1])]), text)
+    text = _worded(text)
     text = _REPEAT.sub(lambda match: match[2] * int(match[1]), text)
     text = _FILL.sub(lambda match: f"name: {DIRECTORY}\nnotes: ".ljust(int(match[1]), "x"), text)
     text = _WIDE.sub(lambda match: f"name: {DIRECTORY}\nnotes: ".ljust(int(match[1]), "文"), text)
@@ -149,12 +166,31 @@ def _repeated(match: re.Match[str]) -> str:
     return "\n".join(line.replace("{n}", str(number + 1)) for number in range(int(match[1])))
 
 
+def _worded(text: str) -> str:
+    """Write the sentences of so many words, each with other words than the one before: repetition is filler."""
+    words = _PASSAGE.split() * 20
+    used = 0
+
+    def written(match: re.Match[str]) -> str:
+        nonlocal used
+        used += int(match[1])
+        return " ".join(words[used - int(match[1]) : used])
+
+    return _WORDS.sub(written, text)
+
+
 def _filler(count: int) -> list[str]:
-    return [f"Part {number} is read in turn.\n" for number in range(count)]
+    """Write lines that are no filler to the static layer: no two have the same phrase."""
+    size = len(_FIELDS)
+    pairs = ((number % size, (number // size + number) % size - 1) for number in range(count))
+    return [f"{_ORDERS[(one + two) % len(_ORDERS)]} {_FIELDS[one]} {_FIELDS[two]} form.\n" for one, two in pairs]
 
 
 def _cut(count: int) -> str:
-    text = (_SENTENCE * (count // len(_SENTENCE) + 1))[:count]
+    text = _SENTENCE * (count // len(_SENTENCE) + 1)
+    if count > _LONG:  # nothing that the static layer takes for repetition
+        text = " ".join(line.strip() for line in _filler(count // 20))
+    text = text[:count]
     return text[:-1] + "x" if text.endswith(" ") else text
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from skillgate.static.substance import substance
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -41,6 +43,10 @@ NEEDS: dict[str, tuple[str, ...] | Callable[[Skill], bool]] = {
     "body_too_long": _longer_than(BODY_LINES, BODY_TOKENS * CHARACTERS_PER_TOKEN),
     "missing_toc": _longer_than(TOC_LINES),
     "description_too_long": lambda skill: len(skill.frontmatter.text("description")) > DESCRIPTION_CHARACTERS,
+    "filler_text": lambda skill: substance(skill).much_filler,
+    "category_unknown": ("category:",),
+    "name_mismatch": lambda skill: skill.frontmatter.text("name") != skill.root.name,
+    "unknown_field": lambda skill: any(key not in SPECIFIED for key in skill.frontmatter.values),
     "name_missing": lambda skill: not skill.frontmatter.text("name").strip(),
     "no_final_newline": lambda skill: not all(document.text.endswith("\n") for document in skill.documents),
     "backslash_path": ("\\",),
