@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from skillgate.format import plural
 from skillgate.model.finding import Severity
 from skillgate.registry import EVAL_FORMATS
-from skillgate.report.check import finding_line
 from skillgate.report.findings import bounded
-from skillgate.report.tally import counts
+from skillgate.report.tally import counts, finding_line
 from skillgate.report.view import MARKS, Fold, Item, Items, Note, View, code
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ SUFFIXES = (".txt",)
 TERMINAL = True
 WRITERS = {
     "score": "score:view",
-    "check": "check:view",
+    "check": "tally:view",
     "compare": "changes:compare_view",
     "diff": "changes:view",
     "bench": "bench:view",
