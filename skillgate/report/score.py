@@ -232,7 +232,7 @@ def _figures(report: Report, ranked: Sequence[SkillResult], diff: Diff | None) -
         none = summary.by_badge.get("none", 0)
         if named or none:
             without = [f"{none} without a badge"] if none else []
-            yield Figure("badges", count(summary.skills - none), ", ".join(named + without))
+            yield Figure("badges", count(summary.skills - none), f"({', '.join([*named, *without])})")
     if summary.not_evaluated:
         yield Figure("not evaluated", count(summary.not_evaluated), tone="poor")
     yield Figure("errors", count(found.get("error", 0)), tone="poor" if found.get("error") else "")

@@ -140,6 +140,11 @@ def _lead(result: SkillResult, change: SkillChange | None, links: Links) -> Iter
         yield f" · {composite.badge_reason}"
     if composite.elo is not None:
         yield f" · Elo {composite.elo:,.0f}"
+    estimate, rank = result.quality_estimate, result.public_percentile
+    if estimate.value is not None:
+        yield f" · a reader would say about {estimate.value:.1f} of 10 ({ends(estimate.low, estimate.high, 1)})"
+    if rank is not None:
+        yield f" · scores as high as {rank.value:.0f} % of {rank.skills} public skills"
     if composite.penalty < 1:
         yield f" · anti-patterns cost {share(1 - composite.penalty, 0)}"
     if url := links.file(result.skill.path):
