@@ -129,8 +129,8 @@ _PICTURES = """Each point is a skill; the red line joins the means of tenths.
 
 ![Readers' rating over the estimate](calibration-estimate.svg)
 
-`public_percentile` (quick depth) is the share of public skills at hand whose composite is no higher, from a table that is
-generated for each scoring version.
+`public_percentile` (quick depth) is the share of public skills at hand whose composite is no higher, from a table
+that is generated for each scoring version.
 """
 
 
