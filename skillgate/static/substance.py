@@ -129,6 +129,7 @@ _REPEATS = 4  # from so many times on, a phrase of four words is a template's
 _COVERED = 0.6  # the share of a statement's words within such phrases that makes it filler
 _SHORT = 5  # words; shorter statements repeat as labels do
 _SAME_SHAPE = 20  # lines of code of one shape that count; more are data or padding
+_SPEAKS = 100  # words of a text that could speak of each of its code blocks
 _FEW_SHAPES = 2  # a block of so few shapes and so many lines is padding as a whole
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)\s*$")
 _WORD = re.compile(r"[a-z]{4,}")
@@ -352,6 +353,7 @@ def _code(skill: Skill, kinds: dict[int, str]) -> tuple[dict[int, frozenset[int]
     shapes: Counter[str] = Counter()
     seen: set[str] = set()
     found, padding = {}, []
+    spoken = sum(block.words for block in skill.blocks) >= _SPEAKS
     for index, block in enumerate(skill.code_blocks):
         rows = block.code.split("\n")
         written = [number for number, row in enumerate(rows) if row.strip()]
@@ -364,10 +366,10 @@ def _code(skill: Skill, kinds: dict[int, str]) -> tuple[dict[int, frozenset[int]
                 here[shape] += 1
                 surplus += [number] if shapes[shape] > _SAME_SHAPE else []
         padded = here and max(here.values()) > _SAME_SHAPE and len(here) <= _FEW_SHAPES
-        padded = bool(padded) or (bool(written) and block.code in seen)
-        if padded or known.isdisjoint(stems(block.code)):
+        foreign = known.isdisjoint(stems(block.code))
+        if padded or foreign or (written and block.code in seen):
             surplus = written
-        if padded:
+        if padded or (foreign and spoken):
             padding.append(index)
         seen.add(block.code)
         found[index] = frozenset(surplus)
