@@ -432,7 +432,7 @@ def test_writing_for_a_part_forgets_nothing_about_the_rest(broken: Path) -> None
     assert {path for _, path in rest} == {"others/pdf/SKILL.md", "skills/merge-sheets/SKILL.md"}
     write_skill(broken / "skills", body=BODY)
     done = run(broken, "check", "skills", "--write-known-findings", "known.json")
-    assert f"and kept {len(rest)} that this run did not check" in done.err
+    assert f"and left {len(rest)} that this run did not check" in done.err
     assert ("ORPHAN_REFERENCE", "skills/merge-sheets/SKILL.md") not in entries(broken / "known.json")
     assert rest <= entries(broken / "known.json")
     assert run(broken, "check", "--known-findings", "known.json").code == 0
