@@ -380,7 +380,7 @@ def test_a_file_of_another_kind_is_never_overwritten(text: str, broken: Path) ->
     (broken / "notes").write_text(text, encoding="utf-8")
     done = run(broken, "check", "--write-known-findings", "notes")
     assert done.code == 2
-    assert "notes is there and is not a file of known findings: it is left as it is" in done.err
+    assert "notes exists and is not a file of known findings; use another name, or remove it" in done.err
     assert (broken / "notes").read_text(encoding="utf-8") == text
 
 
