@@ -98,9 +98,9 @@ def test_without_a_key_kept_answers_are_ignored_and_the_comment_counts_them(
     assert (ran.code, demo.take()) == (0, [])
     assert "not judged" in ran.outputs["reasons"]
     assert ran.outputs["cached-answers"] == "0"
-    said = "cached answers were ignored: without SKILLGATE_CACHE_KEY or a static API key the author of an answer cannot
-    be verified" assert [said in notice for notice in ran.run["notices"]].count(True) == 1 assert "cached answers were
-    ignored" in ran.summary
+    said = "without SKILLGATE_CACHE_KEY or a static API key the author of an answer cannot be verified"
+    assert [said in notice for notice in ran.run["notices"]].count(True) == 1
+    assert "cached answers were ignored" in ran.summary
 
 
 def test_what_the_comment_says_of_unusable_kept_replies_can_be_done_in_the_action(repository: PullRequest) -> None:
