@@ -1,4 +1,4 @@
-"""How many findings there are and in how many skills; what a badge is worth beside errors; what could not be read."""
+"""How many findings there are and in how many skills; what a badge is worth with errors; what could not be read."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def spread_of(results: Sequence[SkillResult]) -> str:
 
 
 def badge_with_errors(badge: Badge | None, errors: int, *, none: str = "—", stars: bool = False) -> str:
-    """Write a badge, with its stars or with the errors that stand beside it, as in ``Gold, 3 errors``."""
+    """Write a badge, with its stars or with the errors, as in ``Gold, 3 errors``."""
     if badge is None:
         return none
     if errors:

@@ -36,12 +36,12 @@ def columns(text: str) -> int:
 
 
 def pad(text: str, width: int) -> str:
-    """Fill a text with blanks up to a width."""
+    """Fill a text with spaces up to a width."""
     return text + " " * max(0, width - columns(text))
 
 
 def cut(text: str, width: int) -> str:
-    """Shorten a text to a width, with an ellipsis in its middle: both ends of a path tell something."""
+    """Shorten a text to a width, with an ellipsis in its middle: both ends of a path are informative."""
     if columns(text) <= width:
         return text
     head = max(1, (width - 1) // 3)
@@ -55,7 +55,7 @@ def cut(text: str, width: int) -> str:
 
 
 def wrap(text: str, width: int) -> list[str]:
-    """Break a text into lines of at most ``width`` columns, at blanks where there are any."""
+    """Break a text into lines of at most ``width`` columns, at spaces where there are any."""
     lines: list[str] = []
     line = ""
     for word in text.split():
@@ -86,12 +86,12 @@ def _columns(character: str) -> int:
 
 
 def margin(style: Style) -> str:
-    """Give the blanks before what is told of one skill."""
+    """Return the spaces before the lines of one skill."""
     return " " * (9 if style.width >= NARROW else 2)
 
 
 def hanging(label: str, text: str, style: Style, tone: str) -> Iterator[str]:
-    """Write a text beside a label, its further lines below its first; ``tone`` is ``""`` for none."""
+    """Write a text next to a label, its further lines below its first; ``tone`` is ``""`` for none."""
     head = f"{margin(style)}{label:8}  "
     lines = wrap(printable(text), max(20, style.width - len(head)))
     tones = (tone,) if tone else ()
