@@ -42,6 +42,7 @@ PROMPTS = (
     "skillgate/judge/siblings.py",
     "skillgate/llm/scripted/",
     "skillgate/montecarlo/grading.py",
+    "skillgate/montecarlo/library.py",
     "skillgate/montecarlo/lift.py",
     "skillgate/montecarlo/prompts.py",
     "skillgate/montecarlo/session.py",

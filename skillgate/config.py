@@ -1,7 +1,7 @@
 """The configuration: defaults, the user's file, the project's file, and the command line, from weak to strong.
 
-A project is configured by ``.skillgate.yaml`` or by ``[tool.skillgate]`` in pyproject.toml, searched from the working
-directory up to the one with ``.git`` (else to the home directory or the root); only the first one found is read. Either
+A project is configured by ``.skillgate.yaml`` or by ``[tool.skillgate]`` in pyproject.toml. They are searched from the
+working directory up to the one with ``.git`` (else to the home directory or the root). Only the first is read. Either
 may have ``overrides``, a list of mappings with ``paths`` and the settings for these paths only; the last match wins. A
 later layer replaces a value as a whole, including lists and mappings.
 """

@@ -17,9 +17,9 @@ _HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # controls, format characters (bidi am
 def printable(text: str) -> str:
     r"""Return a text on one line, without invisible characters.
 
-    Line breaks and tabs become one space each; controls (ESC among them), bidirectional and other format characters but
-    the zero-width joiners, lone surrogates and Unicode's separators become ``\x1b`` or ``\u{202e}``; a command for a CI
-    runner is broken by an invisible space.
+    Line breaks and tabs become one space each. Controls (also ESC), lone surrogates, Unicode's separators and format
+    characters (also bidirectional ones, but not the zero-width joiners) become ``\x1b`` or ``\u{202e}``. A command for
+    a CI runner is broken by an invisible space.
     """
     if not text.isprintable():
         text = "".join(map(_shown, text.replace("\r\n", "\n")))

@@ -1,9 +1,9 @@
 """The table of settings. Each setting is declared once; everything else is derived from its entry.
 
-An entry declares the type, default and help; whether the setting may be in a configuration file, vary by path or be set
-only in the user's own file; which commands take it as an option and in which help group; and whether it is an Action
-input. Options, configuration keys, Action inputs, action.yml, the JSON Schema and the reference pages are loops over
-this table.
+An entry declares the type, default and help. It also declares whether the setting may be in a configuration file, vary
+by path or be set only in the user's own file. It names the commands that take the setting as an option, the help group,
+and whether it is an Action input. Options, configuration keys, Action inputs, action.yml, the JSON Schema and the
+reference pages are loops over this table.
 """
 
 from __future__ import annotations

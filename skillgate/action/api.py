@@ -347,7 +347,7 @@ class Repository:
             self._connection.fail(answer)
 
     def find_pull_request(self, owner: str, branch: str, head_sha: str) -> int | None:
-        """Find the only open pull request whose head is exactly a commit.
+        """Find the only open pull request that has exactly this commit as its head.
 
         ``owner``: the owner of the branch's repository; for a pull request from a fork, the fork's owner.
 

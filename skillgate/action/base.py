@@ -55,8 +55,8 @@ def read_of_base(context: RunContext) -> Reading:
     in place.
 
     Raises:
-        UsageError: from the reader, for a file that the change may have added: one that only the change has, that is
-            behind a link or in a nested repository, or that an earlier step wrote over one of the base.
+        UsageError: from the reader, for a file that the change may have added. Such a file exists only in the change,
+            is behind a link or in a nested repository, or was written by an earlier step over a file of the base.
     """
 
     def read(place: str, shown: str, what: str) -> str:

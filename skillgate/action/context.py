@@ -101,7 +101,7 @@ def require_own_commit(top: str, head: str, event: Event, *, names_pull_request:
     if event.is_about_pull_request or names_pull_request or points_at(top, head, "refs/pull", "refs/remotes/pull"):
         raise UsageError(
             f"refusing to gate {head[:12]} in the event {event.name}: this job may have secrets, and the checked-out"
-            " commit is a pull request's, which would be gated by its own configuration; use the event pull_request,"
+            " commit is a pull request's, which would be gated by its own configuration. Use the event pull_request,"
             " or check out the default branch"
         )
     if event.sha and event.name not in ("", "push", "schedule"):
@@ -259,8 +259,8 @@ def with_action_defaults(
 ) -> Config:
     """Add the Action's own default as the weakest layer, and its baseline as the strongest.
 
-    The default for what fails the run is errors, unmeasured skills and each limit that is set; a baseline counts as one
-    (regressions), as do those of sessions if ``simulated``; and a benchmark if one runs.
+    By default, errors, unmeasured skills and each limit that is set fail the run. A baseline counts as a limit
+    (regressions). So do the limits of sessions if ``simulated``, and a benchmark if one runs.
     """
     over = Layer(values={settings.BASELINE.key: baseline}, origins={settings.BASELINE.key: ORIGIN})
     set_somewhere = {

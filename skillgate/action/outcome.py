@@ -348,7 +348,7 @@ def digests(roots: Sequence[SkillRoot], depth: Depth, cwd: str) -> dict[str, str
 
 
 def with_digests(report: Report, before: Mapping[str, str], after: Mapping[str, str]) -> Report:
-    """Add the digest of its files to each sampled result whose files are unchanged."""
+    """Add the digest of its files to each sampled result with unchanged files."""
     same = {path: digest for path, digest in before.items() if after.get(path) == digest}
     results = (
         one._replace(content=same[one.skill.path]) if one.skill.path in same and sampled_layers(one) else one

@@ -92,7 +92,7 @@ def command(name: str, properties: Iterable[tuple[str, str]] = (), text: str = "
 def quiet(text: str, token: Callable[[], str]) -> str:
     """Wrap a text for the log so that nothing in it acts as a command.
 
-    Commands are stopped until the runner reads the token, which nobody else knows. Text that looks like a command is
+    Commands are stopped until the runner reads the token, which is secret. Text that looks like a command is
     broken up too, for runners without ``stop-commands``, and for lines that are read at another time.
 
     ``text``: any text; every line end becomes a line feed. ``token``: returns a new random text of 16 to 256 letters,
@@ -127,9 +127,9 @@ def _unused(source: Callable[[], str], texts: Iterable[str]) -> str:
 def secrets_of(environ: Mapping[str, str]) -> tuple[str, ...]:
     """List values that look like secrets among some variables.
 
-    These are values of variables with a telling name (token, password, key, …), passwords and tokens in addresses, and
-    known forms of tokens or private keys under any name. Paths, addresses without a query, plain words, and GitHub's
-    own facts about the run are not secrets.
+    These are values of variables that are named like secrets (token, password, key, …), passwords and tokens in
+    addresses, and known forms of tokens or private keys under any name. Paths, addresses without a query, plain words,
+    and GitHub's own facts about the run are not secrets.
     """
     facts = {environ.get(name) for name in _FACTS} | _WORDS
     found = []

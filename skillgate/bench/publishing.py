@@ -300,7 +300,7 @@ def with_result(text: str, result: Mapping[str, Any]) -> str:
     """Add a result to the text of a skill.json, replacing the one on the same benchmark.
 
     Args:
-        text: A JSON object; other entries of its list are kept.
+        text: A JSON object; other entries of its list stay.
         result: With ``benchmarkId``.
 
     Raises:

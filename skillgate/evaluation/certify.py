@@ -125,7 +125,7 @@ def require_outside(
         skill = os.path.join(os.path.realpath(os.path.join(session.cwd, path)), "")
         for name in names:
             if os.path.join(os.path.realpath(os.path.join(session.cwd, name)), "").startswith(skill):
-                raise UsageError(f"{name} is inside the skill {path}, whose files are certified; write it elsewhere")
+                raise UsageError(f"{name} is inside the certified skill {path}; write it elsewhere")
 
 
 def write_certificates(

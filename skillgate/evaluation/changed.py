@@ -28,9 +28,14 @@ def touched(
 ) -> Callable[[SkillRoot, Assessment | None], bool]:
     """Ask Git what changed, and return a test of whether that touches a skill.
 
-    These changes touch a skill: a file in its directory (except in a nested skill) or at the target of a symbolic link
-    in it; .gitattributes at or above it; a new link to it; another commit of its submodule; and an added or removed
-    file elsewhere that its evaluation asked for, such as a link target, or symbolic link on its path.
+    These changes touch a skill:
+
+    - a file in its directory (except in a nested skill), or at the target of a symbolic link in it
+    - .gitattributes at or above it
+    - a new link to it
+    - another commit of its submodule
+    - an added or removed file elsewhere that its evaluation asked for, such as a link target, or symbolic link on its
+      path
 
     Args:
         roots: the found skills; each is compared in its own repository.

@@ -287,7 +287,7 @@ def _pairing_hints(a: _Side, b: _Side, pairs: Pairs) -> Iterator[str]:
     if pairs.start is not None:
         then, now = (repr(start) if start else "nothing" for start in pairs.start)
         yield (
-            f"no path is the same in both: paths in {a.label} begin with {then}, in {b.label} with {now}; both are"
+            f"no path is the same in both: paths in {a.label} begin with {then}, in {b.label} with {now}. Both are"
             " treated as the same place, and skills are paired by the rest of the path, then by name"
         )
     elif both and not any(
@@ -549,7 +549,7 @@ def _without_policy(one: SkillResult, drop: DropTest) -> Verdict:
     if outcome.verdict is Outcome.FAIL and was.p <= REAL < drop.p and not _falls_by_itself(one, outcome, drop):
         raise UsageError(
             f"the drop of {one.skill.path} (p = {was.p:.4f} in its shard) is not significant over all shards (p ="
-            f" {drop.p:.4f}), and the report does not say what its gates make of that; pass the gate options of the"
+            f" {drop.p:.4f}), and the report does not say what its gates make of that. Pass the gate options of the"
             " shards, or join them where their configuration is"
         )
     return one.gate

@@ -84,7 +84,7 @@ def write_known(name: str, report: Report, request: EvaluateRequest, session: Co
     ]
     data = render(findings, seen, report.tool, staying).encode(errors="backslashreplace")
     write(name, data, cwd=session.cwd, parents=True)
-    rest = f", and kept {sum(item.times for item in staying)} that this run did not check" if staying else ""
+    rest = f", and left {sum(item.times for item in staying)} that this run did not check" if staying else ""
     session.note(f"wrote {len(findings)} known finding{'s' * (len(findings) != 1)} to {name}{rest}")
 
 

@@ -543,8 +543,8 @@ def _no_badge(results: LayerResults) -> str | None:
 def _failure(judged: Judged) -> str | None:
     """Return why a skill has no judged score; None if it has one.
 
-    If an outage kept one of several judges from answering, the others give the score. If the text may have caused it,
-    they do not: else a text could choose its judges.
+    If an outage stopped one of several judges from answering, the others give the score. If the text may have caused
+    the outage, they do not: else a text could choose its judges.
     """
     scores = judged.layer.assessments
     gaps = ", ".join(dimension.value for dimension, one in scores.items() if one.score is None)

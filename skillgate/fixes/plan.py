@@ -39,7 +39,7 @@ class Change(NamedTuple):
         path: the file as shown to people: the skill's directory as it was given, then the file in it, with ``/``.
         before, after: its bytes.
         rules: the ids of the findings that are fixed, sorted.
-        skipped: why the file is left as it is, although it has such findings; None if it is to be written.
+        skipped: why the file is left as it is, although it has such findings; None if it will be written.
     """
 
     file: str

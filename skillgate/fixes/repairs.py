@@ -62,7 +62,7 @@ class Fix(NamedTuple):
 
     Attributes:
         find: gives the edits of a page, of which any part may be left out. No two repairs touch the same characters.
-        silent: no reader of the parsed file could tell the difference, so it need not be tried before it is made.
+        silent: the parsed file stays the same, so the repair need not be tried before it is made.
     """
 
     find: Callable[[Page], Iterator[Edit]]
@@ -155,7 +155,7 @@ def _differs(skill: Skill) -> bool:
 
 
 def _written(name: str, quote: str) -> str:
-    """Keep the quotes that stand there; add some only where the name alone might be read as no text."""
+    """Keep existing quotes; add some only if the unquoted name might not be read as text."""
     if not quote and (not name[0].isalpha() or name in _NOT_TEXT):
         quote = '"'
     return f"{quote}{name}{quote}"
@@ -178,7 +178,7 @@ def _untagged_code(page: Page) -> Iterator[Edit]:
 
 
 def _language(block: CodeBlock) -> str | None:
-    """Tell the language of an untagged block; None if a tag would bring a separate finding."""
+    """Return the language of an untagged block; None if a tag would add another finding."""
     if block.language or not block.closed or not block.lines:
         return None
     language = certain_language(block.code)

@@ -107,7 +107,7 @@ def shown(dossier: Dossier, *, most_characters: int, without: Sequence[Passage] 
     """Write a skill's pages as one fenced text; markers take the place of the passages ``without``.
 
     Sections go in the order of the pages, the main file's before all others, each as long as there is room for it as a
-    whole; ``most_characters`` are of the pages as shown, without our own markers. Only a section that is longer than
+    whole. ``most_characters`` counts the pages as shown, without our own markers. Only a section that is longer than
     all the room there is is cut within, at a paragraph. Time is linear.
     """
     parts: list[str] = []

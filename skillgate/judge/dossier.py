@@ -119,7 +119,7 @@ def _measured(name: str, dimension: Dimension, measured: Measured) -> Iterator[s
 
 
 def _short(text: str) -> str:
-    """Bring a fact to one line of bounded length."""
+    """Put a fact on one line of bounded length."""
     flat = " ".join(text.split())
     return flat if len(flat) <= LONGEST_FACT else f"{flat[: LONGEST_FACT - 1]}…"
 
@@ -135,9 +135,9 @@ class Gathered(NamedTuple):
 def gather(skill: Skill, documents: Mapping[str, Document]) -> Gathered:
     """Read the text files of a skill.
 
-    Pages are its documents (Markdown files by path relative to the skill, the main one first), all text files of
-    ``references/``, and every other text file of the skill that one of its documents links or names, by itself or by a
-    directory it lies in; but for those in ``scripts/`` and ``assets/``.
+    Pages are its documents (Markdown files by path relative to the skill, the main one first) and all text files of
+    ``references/``. Every other text file of the skill is a page if one of its documents links or names it or a
+    directory that contains it. Files in ``scripts/`` and ``assets/`` are not pages.
     """
     main = next(iter(documents))
     unread = [

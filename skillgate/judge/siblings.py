@@ -1,7 +1,7 @@
 """The skills that a client would list with one: those in its folder, else in its plugin, else a few common ones.
 
-What lies on disk decides, not which paths a run was pointed at. How hard a skill is to tell from another is a matter of
-these two alone: rarity of words is taken from the common skills.
+The files on disk decide, not the paths that a run was given. How hard it is to distinguish two skills depends on these
+two alone: rarity of words is taken from the common skills.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ COMMON = tuple(Sibling(*line.split(": ", 1)) for line in _COMMON.splitlines())
 
 
 class Stocked(Protocol):
-    """A skill that is no neighbour on disk but can be listed as one, and brings its text: one of a corpus."""
+    """A skill that is no neighbour on disk but can be listed as one, with its text: one of a corpus."""
 
     @property
     def name(self) -> str:
@@ -58,7 +58,7 @@ class Stocked(Protocol):
 
     @property
     def description(self) -> str:
-        """Likewise, with ``when_to_use`` where it has one."""
+        """Its description, with ``when_to_use`` if it has one."""
 
     @property
     def body(self) -> str:

@@ -1,10 +1,14 @@
-"""Sessions in the real Claude Code harness, through its agent SDK: one session, one process, one directory of its own.
+"""Sessions in the real Claude Code harness, through its agent SDK: one session, one process, one own directory.
 
-The keeper of ``claude_agent_sdk``, and of asyncio. Skills and prompts are hostile, and the harness can do much more
-than a session needs, so it is given little: the tools ``Skill`` and ``Read``, the latter for files of the skills alone;
-no commands out of a skill's text, no hooks, no mentions of files; an environment that holds what reaches the provider
-and nothing else; a home, a configuration and a project that are made for the session and removed with it. It runs in a
-process group of its own, which is killed at the end of the session, at its time limit and when the run ends.
+Only this module uses ``claude_agent_sdk`` and asyncio. Skills and prompts are hostile, and the harness can do much more
+than a session needs, so it gets little:
+
+- the tools ``Skill`` and ``Read``, the latter for files of the skills alone
+- no commands out of a skill's text, no hooks, no mentions of files
+- an environment with only what is needed to reach the provider
+- a home, a configuration and a project that are made for the session and removed with it
+
+It runs in its own process group, which is killed at the end of the session, at its time limit and when the run ends.
 """
 
 from __future__ import annotations
@@ -44,7 +48,7 @@ _OF_HARNESS = (sdk.ClaudeSDKError, TimeoutError, OSError, ValueError)  # what a 
 
 
 class Transcript(NamedTuple):
-    """What came of a session, as far as it went."""
+    """The result of a session, as far as it went."""
 
     blocks: tuple[Mapping[str, Any], ...]  # as the Messages API has them
     model: str  # that answered last, else the one that was asked
@@ -54,7 +58,7 @@ class Transcript(NamedTuple):
 
 
 class Harness:
-    """Runs sessions. Thread-safe; ``close`` ends those that run. The SDK brings a harness of one version along."""
+    """Runs sessions. Thread-safe; ``close`` ends those that run. The SDK includes a harness of one version."""
 
     version = f"claude-agent-sdk {sdk.__version__}"
 
@@ -86,7 +90,7 @@ class Harness:
         it ended, as the API says it or ``max_turns``; the tokens of all its requests. Raises ProviderError without one.
         """
         if not _MODEL.match(str(request.body.get("model", ""))):
-            raise ProviderError(Cause.MODEL, "the model's name is none that a session can be started with", status=404)
+            raise ProviderError(Cause.MODEL, "no session can be started with this model name", status=404)
         if not (self._access.get("ANTHROPIC_API_KEY") or self._access.get("ANTHROPIC_AUTH_TOKEN")):
             raise ProviderError(Cause.CREDENTIALS, f"there is no key for {self._endpoint}: set ANTHROPIC_API_KEY")
         with self._room, self._workspace(request.body) as place:
@@ -236,7 +240,7 @@ class Harness:
 def ended(transcript: Transcript, result: sdk.ResultMessage) -> str | None:
     """Return why a session ended, as the API says it or ``max_turns``; None where a request of it failed.
 
-    What a skill's text can bring about is the session's failure: a longer session must be no escape from it.
+    What a skill's text can cause is the session's failure: a longer session must be no escape from it.
     """
     if result.subtype in _SPENT:
         return "max_turns"
@@ -260,10 +264,10 @@ def tokens_of(result: sdk.ResultMessage) -> Tokens | None:
 
 
 async def talked(talk: Coroutine[Any, Any, None], most_s: float) -> str:
-    """Wait for a talk; return what of the SDK's made an end to it, ``""`` where it came to its own.
+    """Wait for a talk; return which error of the SDK ended it, ``""`` if it ended normally.
 
-    For what its control protocol says went wrong the SDK raises ``Exception`` itself, and no class of its own. Nothing
-    else that is no failure of the harness is taken for one.
+    For errors of its control protocol the SDK raises plain ``Exception``, not its own class. An exception
+    that is no failure of the harness is raised.
     """
     task = asyncio.ensure_future(talk)
     await asyncio.wait((task,), timeout=most_s)

@@ -108,7 +108,7 @@ class Runners:
 
 
 def with_runner(provider: Provider, connection: Connection, runner: str) -> Provider:
-    """Return a provider whose sessions are run by ``runner``, which is ``messages`` or ``agent-sdk``.
+    """Return a provider that runs its sessions with ``runner``, which is ``messages`` or ``agent-sdk``.
 
     The harness gets what of the connection's environment reaches the provider.
 
@@ -265,7 +265,7 @@ def _verdict(refusal: str | None, **more: Any) -> dict[str, Any]:  # noqa: ANN40
 
 
 def binary(package: Path) -> str:
-    """Return the harness that the SDK, whose directory is ``package``, brings along; another version is not taken.
+    """Return the harness that the SDK in the directory ``package`` includes; another version is not used.
 
     Raises IncompleteError where there is none, or it cannot be run here.
     """

@@ -1,13 +1,13 @@
 """A model's replies, cached between runs: what was sent once, to the byte, is not sent or paid for a second time.
 
 An entry is found under a digest of all that its answer depends on. It holds the reply as the model gave it, and is
-judged anew whenever it is used. Refusals and replies that were cut off or are of the wrong form are cached as well:
-they are what the model did. A run that sent only those requests once more would draw them until they were good, and
-every figure with them. What a provider did not answer is not cached.
+checked again whenever it is used. Refusals and replies that were cut off or are of the wrong form are cached as well:
+they are what the model did. A run that repeated only those requests would sample until they were good, and would bias
+every figure. What a provider did not answer is not cached.
 
-With a key an entry is signed, together with its request, and what is not signed with that key is not used: a digest
-without a key finds damage and no forgery, since all who can write the directory can compute it. The key comes from
-``SKILLGATE_CACHE_KEY``, or is derived from the provider's API key. It is written nowhere.
+With a key an entry is signed, together with its request. An entry that is not signed with that key is not used. A
+digest without a key detects damage but no forgery, since all who can write the directory can compute it. The key comes
+from ``SKILLGATE_CACHE_KEY``, or is derived from the provider's API key. It is written nowhere.
 """
 # ruff: noqa: PTH118, PTH120 - as in the cache
 
@@ -70,7 +70,7 @@ class Seal:
 def seal_of(environ: Mapping[str, str], provider: str, key_variable: str) -> Seal | None:
     """Return what signs cached answers; None without a key.
 
-    Only static API keys of the provider count: a token that is renewed would make every run begin anew. Raises
+    Only static API keys of the provider count: a renewed token would make every run begin from scratch. Raises
     UsageError where ``SKILLGATE_CACHE_KEY`` is too short; the message does not repeat it.
     """
     secret = environ.get(VARIABLE, "").strip()  # an unset secret is an empty variable in GitHub's workflows
@@ -120,7 +120,7 @@ class Answers:
 
     @property
     def failure(self) -> str | None:
-        """Why something could not be cached, None as long as all could; the runs go on without."""
+        """Why something could not be cached, None as long as all could; the run continues without the cache."""
         return None if self._cache is None else self._cache.failure
 
     @property
@@ -131,8 +131,8 @@ class Answers:
             return None
         why = "they are not signed with this run's key"
         if self._keyless:
-            why = f"without {VARIABLE} or a static API key nothing tells who wrote them"
-        return f"{count} kept answer{'s were' if count > 1 else ' was'} ignored: {why}"
+            why = f"without {VARIABLE} or a static API key the author of an answer cannot be verified"
+        return f"{count} cached answer{'s were' if count > 1 else ' was'} ignored: {why}"
 
     @property
     def unusable(self) -> int:
@@ -144,7 +144,7 @@ class Answers:
         """That such replies were used; None where none was."""
         if not self._unusable:
             return None
-        replies = "1 kept reply is" if self.unusable == 1 else f"{self.unusable:,} kept replies are"
+        replies = "1 cached reply is" if self.unusable == 1 else f"{self.unusable:,} cached replies are"
         return f"{replies} no usable answer (refused, cut off, empty or of the wrong form)"
 
     def get(self, request: Request, provider: Provider) -> Answer | None:

@@ -80,7 +80,7 @@ class Records:
         return cached
 
     def cache(self, request: Request, reply: Reply, status: Status, seconds: float | None = None) -> None:
-        """Cache a reply whatever it is worth, or the next run would draw the bad ones anew, and them alone."""
+        """Cache every reply; else the next run would repeat the bad ones, and only those."""
         if self.answers is None:
             return
         self.answers.put(request, self._provider, reply, seconds=seconds)
@@ -157,7 +157,7 @@ class PortAsker:
         return answer._replace(sent=tries.sent, cost_usd=cost)
 
     def _refused(self, request: Request) -> Answer:
-        """Say why the budget let nothing through."""
+        """Say why the budget allowed no request."""
         stopped = self.breaker.reason(*_whom(request))  # while it waited
         if stopped is not None:
             return Answer(Status.ERROR, cause=Cause.STOPPED, reason=stopped)
@@ -397,7 +397,7 @@ class _Run(Generic[T]):
                 _close(tasks)
 
     def _step(self) -> None:
-        """Send what can be sent, then go on with the next answer that comes."""
+        """Send what can be sent, then process the next answer."""
         self._fill()
         if self._sender.busy:
             self._receive(self._sender.take(_TICK_S))
@@ -462,7 +462,7 @@ class _Run(Generic[T]):
         )
 
     def _go_on(self) -> None:
-        """Go on with every generator that has what it waited for."""
+        """Resume every generator that has what it waited for."""
         while self._ready:
             task, outcome = self._ready.popleft()
             if task.layer not in self._open:

@@ -1,14 +1,14 @@
 """Answers requests by message batches: half the price, for runs that may take hours.
 
-All layers are open at once. What they want goes out together, and when a batch has ended its answers go to the layers,
-which then want what comes next; so a run takes as many rounds as the longest of its layers has questions that wait for
-one another. A batch that is out when a run ends early is left alone: the same run goes on with it.
+All layers are open at once. Their requests go out together. When a batch has ended its answers go to the layers, which
+then make their next requests. A layer asks questions that wait for one another; the longest such chain is the number of
+rounds of a run. A batch that is out when a run ends early is left alone: the same run resumes it.
 
 Every call is repeated while that can help, within bounds; it raises ProviderError, or StoppedError once the run ends.
-What was submitted is on disk first; where a connection was lost while a batch was being submitted, or the process ended
-then, the batch is looked for among the provider's latest before it is submitted again. The provider does not say which
-requests a batch holds, only how many: a match is one of as many requests, made since then, that this run does not know;
-its results tell by their keys whether it was.
+What was submitted is on disk first. If a connection was lost or the process ended while a batch was being submitted,
+the batch is looked for among the provider's latest before it is submitted again. The provider does not say which
+requests a batch holds, only how many. A match has as many requests, was made since then, and is unknown to this run.
+The keys of its results show whether it is the right one.
 """
 
 from __future__ import annotations
@@ -345,10 +345,10 @@ class BatchQueue(Generic[Owner]):
             self._end(error if isinstance(error, ProviderError) else ProviderError(Cause.STOPPED, str(error)))
 
     def _end(self, error: ProviderError) -> None:
-        """Answer everything with why there is no more to come; what is wanted later is answered likewise."""
+        """Answer all requests, also later ones, with the reason why no answers follow."""
         self.breaker.trip(f"stopped: {error}" if error.cause is not Cause.STOPPED else str(error))
         for batch, pending in self._pending.items():
-            why = f"{error}; the batch {batch} is out, and the same run goes on with it"
+            why = f"{error}; the batch {batch} is out, and the same run resumes it"
             for wanted in pending.requests.values():
                 wanted.has_lost = True  # it will be paid for, even if its answer is never read
                 self._fail(wanted, ProviderError(error.cause, why, status=error.status))
@@ -457,7 +457,7 @@ class BatchQueue(Generic[Owner]):
         finally:
             if strange:
                 self._client.note(
-                    f"the batch {batch} gave {strange} results that nobody asked for or that cannot be read"
+                    f"the batch {batch} gave {strange} results that were not requested or that cannot be read"
                 )
         self._resubmit(batch, f"the results of the batch {batch} leave it out")
 

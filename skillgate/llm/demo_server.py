@@ -65,7 +65,7 @@ class DemoServer(ThreadingHTTPServer):
         """
         family, address = _address(options.host, options.port)
         if not options.to_others and not is_loopback(address[0]):
-            raise UsageError(f"{options.host} can be reached from other machines; the demo server answers anybody")
+            raise UsageError(f"{options.host} can be reached from other machines; the demo server answers everyone")
         self.address_family = family
         self.engine = engine
         self.options = options
@@ -87,7 +87,7 @@ class DemoServer(ThreadingHTTPServer):
         TCPServer.server_bind(self)
 
     def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as the base class
-        """Answer a connection in a thread of its own, as long as there are not too many."""
+        """Answer a connection in its own thread, as long as there are not too many."""
         if not self._room.acquire(blocking=False):
             self.shutdown_request(request)
             return
@@ -161,7 +161,7 @@ class Handler(BaseHTTPRequestHandler):
         return cast("DemoServer", self.server)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as the base class
-        """Log nothing; the server tells of exchanges itself."""
+        """Log nothing; the server reports exchanges itself."""
 
     def do_GET(self) -> None:
         """Answer whether the server is up."""
@@ -373,7 +373,7 @@ def _event(name: str, **data: object) -> bytes:
 
 
 def parsed(data: bytes) -> Json:
-    """Read JSON that anybody may have sent; raise Unreadable where the interpreter cannot hold it."""
+    """Read JSON from an untrusted sender; raise Unreadable where the interpreter cannot hold it."""
     try:
         return json.loads(data.decode("utf-8"), parse_constant=_refused)
     except (ValueError, RecursionError):

@@ -1,8 +1,8 @@
 """What a run would ask and cost, before anything is spent: the same layers, given made-up answers. Nothing is sent.
 
 The layers themselves say what they would ask, so that an estimate cannot disagree with the run. Where a question
-depends on an answer, as predictions do on generated prompts, the made-up one has about the size of a real one; where it
-depends on more than that, as a session does on whether a tool is called, the request itself holds a typical one.
+depends on an answer, as predictions do on generated prompts, the made-up answer has about the size of a real one. Where
+it depends on more than that, as a session does on whether a tool is called, the request itself holds a typical answer.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ INPUT_LOW, INPUT_HIGH = 0.8, 1.2
 OUTPUT_LOW, OUTPUT_HIGH = 0.2, 2.0
 """Of what an answer takes as a rule: whether and how long a model thinks varies far more than what it says."""
 HARNESS_REQUESTS, HARNESS_TOKENS = 2, 20_000
-"""Of a session that a runner leads: the requests that it takes at least as a rule, and about what the runner's own
-prompt and tools add to each; a guess, which is in the upper end only."""
+"""Of a session that a runner leads: the requests that it usually takes at least, and about what the runner's own prompt
+and tools add to each. The latter is a guess, and only in the upper end."""
 MOST_ITEMS = 64  # the longest list that is made up to pass a question's own check
 _SENTENCE = "made up for an estimate: a text that is about as long as what a person would say to get some work done"
 
 
 class Span(NamedTuple):
-    """From the least to the most that is likely."""
+    """A range from the likely minimum to the likely maximum."""
 
     low: float
     high: float
@@ -194,7 +194,7 @@ class _Rehearsal:
         )
 
     def _tokens(self, request: Request, model: str) -> tuple[Tokens, Tokens]:
-        """Return the least and the most that is likely: with the provider's prompt cache at its best, and of no use."""
+        """Return the likely minimum and maximum: with the provider's prompt cache at its best, and without it."""
         if "runner" in request.body:
             return _of_runner(request)
         prompt, prefix = prices.prompt_of(request.body), _prefix(request.body)
@@ -262,7 +262,7 @@ def document(forecast: Forecast) -> dict[str, Any]:
 
 
 def _of_runner(request: Request) -> tuple[Tokens, Tokens]:
-    """Return the least and the most that is likely of a session that a runner leads: it sends more than it gets."""
+    """Return the likely minimum and maximum of a session that a runner leads: it sends more than it gets."""
     body = {**request.body, "messages": [request.body.get("prompt"), _shown(request.body)]}
     prompt, output = HARNESS_REQUESTS * prices.prompt_of(body), request.typical_output
     high = math.ceil(prompt * INPUT_HIGH) + HARNESS_REQUESTS * HARNESS_TOKENS

@@ -103,9 +103,9 @@ class CircuitBreaker:
     an unpaid account ends the run at once. A model that is not there, or that the key may not use, ends only the
     requests for that model.
 
-    What the text of a skill can bring about ends no other skill's: a request that is refused as such, an answer that
-    cannot be read, a whole session that fails. Several of one skill in a row end the requests about that skill, and
-    count once for the run, however many they are.
+    What the text of a skill can cause ends no request of another skill: a request that is refused as such, an answer
+    that cannot be read, a whole session that fails. Several of one skill in a row end the requests about that skill,
+    and count once for the run, however many they are.
     """
 
     def __init__(self, most_failures: int = MOST_FAILURES, *, stop: threading.Event | None = None) -> None:
@@ -294,7 +294,7 @@ class RequestQueue(Generic[Owner]):
 
 
 class Outcome(NamedTuple):
-    """How something that was waited for goes on: with a value, or with an exception."""
+    """How something that was waited for continues: with a value, or with an exception."""
 
     value: Any = None
     error: BaseException | None = None

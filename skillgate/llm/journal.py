@@ -1,7 +1,7 @@
-"""The journal of one run: every reply is on disk before anything uses it, so that a run that was killed can go on.
+"""The journal of one run: every reply is on disk before anything uses it, so that a run that was killed can resume.
 
-A line of JSON is written, in one piece, before a request goes out and when its reply has come, whatever that is worth:
-a run that goes on sees what the one before it saw, in the order in which that saw it. What was requested several times
+A line of JSON is written, in one piece, before a request goes out and when its reply has come, whatever its worth. So a
+resumed run sees what the one before it saw, in the same order. What was requested several times
 comes back as often as it was answered. Failures of a provider are not stored: what was not answered is sent once more.
 
 A line outlives its process, however that ends; a power failure may take the last ones along. With a key each is signed:
@@ -45,7 +45,7 @@ MOST_BYTES = 8 << 30  # of a journal that is read; 300,000 replies take about tw
 MOST_LINE = 64 << 20  # bytes; a reply of the longest kind takes about one million
 SENT, GOT, REUSED, LOST, RESUMED = "sent", "got", "kept", "lost", "again"
 """What a line begins with, and what it is of: a try, its reply, an answer of earlier runs, a try that gave none; and a
-process that goes on from where another one ended."""
+process that resumes where another one ended."""
 _MOST_USD = 1e6  # of one request: nothing costs more, whatever a file says
 _DAY_S = 86_400.0
 _MARK = b"\t"  # between a line and its mark; JSON has none that is not escaped
@@ -71,9 +71,9 @@ class Journal:
     def __init__(self, folder: str, run: str, *, now: Callable[[], float], seal: Seal | None = None) -> None:
         """Open the journal of a run, and read what earlier processes left in it.
 
-        Where another process has it, this one goes on without: waiting would take as long as a run. The folder is made
-        for this user alone; old journals in it are removed. ``run`` is a digest of all that makes this run this run:
-        paths, contents, configuration, version.
+        If another process has it, this one continues without it: waiting would take as long as a run. The folder is
+        made for this user alone; old journals in it are removed. ``run`` is a digest of all that makes this run this
+        run: paths, contents, configuration, version.
         """
         # Other files of the same run may lie next to it, with a name that begins like it.
         self.path = os.path.join(folder, digest(run.encode("utf-8", "surrogatepass")) + SUFFIX)
@@ -116,7 +116,7 @@ class Journal:
 
     @property
     def resumed(self) -> Resumed | None:
-        """What this run took from the one it goes on from; None where there was none.
+        """What this run took from the one that it resumes; None if there was none.
 
         What was on its way when that ended is in ``repeated`` once it is sent again, and not in the cost.
         """
@@ -248,7 +248,7 @@ class Journal:
         return None
 
     def _decoded(self, data: bytes) -> Mapping[str, Any] | None:
-        """Return the object of a line; None where it is none, or should be signed and is not."""
+        """Return the object of a line; None if it has none, or should be signed and is not."""
         text, _, mark = data.rstrip(b"\n").partition(_MARK)
         if self._seal is not None and not self._seal.fits(mark.decode(errors="replace"), *self._signed(text)):
             return None
@@ -310,7 +310,7 @@ class _Ledger:
         self._ended: Counter[str] = Counter()  # what was out when a process ended, and was not sent again
 
     def read(self, line: Mapping[str, Any], extent: Extent) -> bool:
-        """Take a line of a file; False where it is none that a journal writes: then it counts for nothing."""
+        """Take a line of a file; False, with no effect, if a journal does not write such a line."""
         kind = next(iter(line), None)
         if kind == RESUMED:
             self.ended()
@@ -350,7 +350,7 @@ class _Ledger:
         self.spent = Spent(spent.calls, spent.usd + (cost or 0.0), spent.counted + counted, unpriced)
 
     def ended(self) -> None:
-        """Note that a process ended: what it had sent may have been answered, and counts with the most that it costs.
+        """Note that a process ended: what it had sent may have been answered, and counts with its maximum cost.
 
         What it cost is in no sum of known costs.
         """
@@ -401,7 +401,7 @@ def _is_at(file: int, path: str) -> bool:
 
 
 def _locked(file: int) -> bool:
-    """Lock a file until it is closed or the process ends; where a system or a disk has no locks none is kept out."""
+    """Lock a file until it is closed or the process ends; a system or disk without locks excludes no process."""
     if sys.platform == "win32":
         return True
     try:
@@ -473,7 +473,7 @@ class BatchJournal:
             with os.fdopen(os.dup(self._file), "rb") as reader:
                 data = reader.read(MOST_BATCH_BYTES + 1)
         except OSError as error:
-            raise UsageError(f"{file}: the batches of a run cannot be kept there: {error.strerror}") from error
+            raise UsageError(f"{file}: the batches of a run cannot be stored there: {error.strerror}") from error
         if len(data) > MOST_BATCH_BYTES:
             os.close(self._file)
             raise UsageError(f"{file} is larger than {MOST_BATCH_BYTES >> 20} MiB: it is no list of batches")

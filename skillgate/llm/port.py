@@ -1,16 +1,16 @@
 """Providers and askers: what they are to each other, what a server's refusal means, and whether a reply is an answer.
 
 A reply is one that is complete, of the shape that was requested, and nothing else. The API constrains what a model
-writes, but not every server does, none of them enforces ranges, and a reply may have been cut off or refused; so
-everything is held to the schema again on receipt.
+writes, but not every server does, none of them enforces ranges, and a reply may have been cut off or refused. So
+everything is checked against the schema again on receipt.
 
 One Markdown fence around the whole of a reply is tolerated, since models that are asked for JSON in words tend to add
 it and it cannot change the value. Nothing else is repaired.
 
 A request of a session offers tools, or is a whole session of a runner: it is answered in blocks, and no schema applies.
 
-A request that a server refuses as too long gets a reply as well (:func:`outgrown`): that it does not fit is a
-property of the text, not an outage, and is cached between runs like any other outcome.
+A request that a server refuses as too long gets a reply as well (:func:`outgrown`). That it does not fit is a
+property of the text, not an outage. It is cached between runs like any other outcome.
 """
 
 from __future__ import annotations

@@ -3,13 +3,13 @@
 The table, ``prices.json``, is dated and says where its figures are from. A model that is not in it has no price: its
 cost is unknown, never 0. Prices change; nothing here decides a score.
 
-A run may be limited in money, calls or both; what does not fit any more is not sent, and not measured. A request is let
-through only while the most that it could cost, with the most that those on their way could cost, fits into what is
-left. So the limit holds with any number of them in flight, and is never reached by surprise.
+A run may be limited in money, calls or both; what does not fit any more is not sent, and not measured. A request is
+sent only if its maximum cost, together with that of those on their way, fits into what is left. So the limit holds with
+any number of them in flight, and is never reached by surprise.
 
-What counts against the limit may be more than what is reported as spent: an answer that was lost on its way, or that
-gives no tokens, counts with the most that it can have cost, and one that names another model than the one requested
-with the dearer of both prices, since whatever answers names itself.
+What counts against the limit may be more than what is reported as spent. An answer that was lost on its way, or that
+gives no tokens, counts with its maximum cost. One that names another model than the one requested counts with the
+higher of both prices, since the name in an answer is self-reported.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ CHARACTERS_PER_TOKEN = 2.6
 """Of instructions in English: 2.57 over 181 public skills with the current vocabulary; the median error is 8 %."""
 MOST_TOKENS = 10**9  # of one reply: a thousand times what the largest context takes. A larger count is none
 SESSION_PROMPT, SESSION_OUTPUT, SESSION_TURNS = 200_000, 32_000, 10
-"""The most tokens that a session of so many turns may take where a runner leads it, all its requests together:
-several times what one takes as a rule, since each request holds the ones before."""
+"""Maximum tokens of a session of so many turns that a runner leads, all its requests together. It is several times what
+a session usually takes, since each request holds the ones before."""
 _PER = 1_000_000  # tokens that a price is for
 
 
@@ -119,7 +119,7 @@ def cost(model: str, tokens: Tokens, *, batch: bool = False, requests: int = 1) 
 
 
 def most(model: str, prompt: int, output: int) -> float | None:
-    """Return the most that a request can cost in US dollars, None where the model's price is unknown.
+    """Return the maximum cost of a request in US dollars, None where the model's price is unknown.
 
     ``prompt`` and ``output`` are the most tokens of each; all of the prompt may be written to the prompt cache, which
     costs more than reading.
@@ -132,7 +132,7 @@ def most(model: str, prompt: int, output: int) -> float | None:
 
 
 def session_most(model: str, turns: int) -> float | None:
-    """Return the most that a session may cost in US dollars that a runner leads, None where the price is unknown.
+    """Return the maximum cost in US dollars of a session that a runner leads, None where the price is unknown.
 
     It grows with ``turns``, the most requests of the session. The runner ends a session at half of it, so that the
     request by which it is passed fits.
@@ -181,7 +181,7 @@ def prompt_of(body: Mapping[str, Any]) -> int:
 
 
 def _known(model: str) -> str | None:
-    """Return the name in the table of a model by any of its names, None where it is none of the table's."""
+    """Return the name in the table of a model by any of its names, None if it is not in the table."""
     name = _SNAPSHOT.sub("", _EDITION.sub("", _VENDORS.sub("", model[:_LONGEST_NAME].lower())))
     return name if name in _MODELS else None
 
@@ -190,7 +190,7 @@ ENVELOPE_TOKENS = 1_000  # what the provider adds to a prompt: roles, and its ow
 
 
 class Reservation(NamedTuple):
-    """Leave to send one request, and the most that it can cost; 0 where nothing limits the cost."""
+    """Permission to send one request, and its maximum cost; 0 if nothing limits the cost."""
 
     number: int
     model: str
@@ -219,7 +219,7 @@ class Budget:
     ) -> None:
         """Take the limits, None for none; retries are calls, too.
 
-        Answers may be ``free``, as scripted and replayed ones. Once ``stop`` is set, none that waits is let through.
+        Answers may be ``free``, as scripted and replayed ones. Once ``stop`` is set, no waiting request is sent.
         """
         self.reason: str | None = None  # why a request was refused
         self._max_cost_usd = None if free else max_cost_usd
@@ -264,8 +264,8 @@ class Budget:
         unknown = sorted({model for model in models if price(model) is None})
         if self._max_cost_usd is not None and unknown:
             raise UsageError(
-                f"{settings.MAX_COST_USD.key} cannot be kept: the price of {', '.join(unknown)} is unknown (table of"
-                f" {DATE}); limit the run with {settings.MAX_CALLS.key} instead"
+                f"{settings.MAX_COST_USD.key} cannot be enforced: the price of {', '.join(unknown)} is unknown"
+                f" (table of {DATE}); limit the run with {settings.MAX_CALLS.key} instead"
             )
 
     def bound(self, usd: float) -> None:
@@ -309,8 +309,8 @@ class Budget:
     def reserve_retry(self, reservation: Reservation, *, lost: bool) -> bool:
         """Ask to send a request once more under its reservation; waits as :meth:`reserve` does.
 
-        Where the last try was ``lost``, answered and paid for perhaps, it stays spent, with the most that it can have
-        cost, and as much is held for the next one. Returns whether it may be sent; if not, ``reason`` says why.
+        If the last try was ``lost``, it may have been answered and paid for. So its maximum cost stays spent, and as
+        much is reserved for the next one. Returns whether it may be sent; if not, ``reason`` says why.
         """
         with self._change:
             held = self._open.pop(reservation.number, 0.0) if lost else 0.0
@@ -355,7 +355,7 @@ class Budget:
     def counted(self, reservation: Reservation, tokens: Tokens | None, model: str, *, requests: int = 1) -> float:
         """Return what a reply counts against the limit: at least the price of the model that was requested.
 
-        A session counts as if one of its prompts had been as long as all, up to the most that its runner lets it cost.
+        A session counts as if one of its prompts had been as long as all, up to the maximum that its runner allows.
         """
         if self.free:
             return 0.0
@@ -374,7 +374,7 @@ class Budget:
         )
 
     def _most(self, body: Mapping[str, object], model: str) -> float:
-        """Return the most that a request can cost: no token is shorter than a byte of the prompt's UTF-8.
+        """Return the maximum cost of a request: no token is shorter than a byte of the prompt's UTF-8.
 
         A session that a runner leads costs what its runner lets it cost.
         """
@@ -402,7 +402,7 @@ class Budget:
     def _fits(self, usd: float, *, held: bool = False) -> bool:
         """Wait until one more request may be sent; False where it may not. Under the lock.
 
-        ``usd`` is the most that it can cost, ``held`` whether that is held already.
+        ``usd`` is its maximum cost, ``held`` whether that is reserved already.
         """
         while not self._stop.is_set():
             if self._max_calls is not None and self._calls >= self._max_calls:
@@ -429,11 +429,11 @@ class Budget:
 
     def _too_dear(self, usd: float) -> str:
         if usd == float("inf"):
-            return f"the price of a model is unknown, so that {settings.MAX_COST_USD.key} cannot be kept"
+            return f"the price of a model is unknown, so {settings.MAX_COST_USD.key} cannot be enforced"
         left = max(0.0, (self._max_cost_usd or 0.0) - self._spent)
         if self._own_usd is not None:
             option = f"--{settings.MAX_COST_USD.key}"
-            about = f"${left:.4f} is left of ${self._own_usd:.2f}, the most that a run without {option} may cost"
+            about = f"${left:.4f} is left of ${self._own_usd:.2f}, the maximum cost of a run without {option}"
             return f"{about}, and one more request may cost ${usd:.4f}: give {option}"
         limit = f"{settings.MAX_COST_USD.key} {self._max_cost_usd:g}"
         return f"${left:.4f} of {limit} is left, and one more request may cost ${usd:.4f}"

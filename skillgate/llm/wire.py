@@ -1,7 +1,7 @@
 """HTTP as the providers use it: answers within a size and a time, and what a lost connection means.
 
-A library's own time-outs begin anew with every read, so that a byte of a header now and then, interim answers without
-end, or the extensions of a chunk hold a request for ever. Here every read and write of a connection has what is left of
+A library's own time-outs begin again with every read. So an occasional byte of a header, endless interim answers, or
+the extensions of a chunk could hold a request for ever. Here every read and write of a connection has what is left of
 the try's time, and what is read is counted. Bodies are decompressed here too, piece by piece, so that a small one
 cannot become a huge one; an SDK that reads the body of a failure as a whole is bounded as well.
 """
@@ -168,7 +168,7 @@ def without_credentials(url: str) -> str:
 
 
 def document(data: bytes, place: Destination) -> Mapping[str, Any]:
-    """Decode an answer that is to be a JSON object; raise ProviderError where it is none (``REPLY``)."""
+    """Decode an answer that must be a JSON object; raise ProviderError if it is not (``REPLY``)."""
     try:
         value = json.loads(data)
     except (ValueError, RecursionError):

@@ -393,7 +393,7 @@ class PairedTest:
 @camel
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchChange:
-    """One skill on one benchmark; ``reruns`` are the tasks that were run again to tell a regression from chance."""
+    """One skill on one benchmark; ``reruns`` are the tasks that were run again to rule out chance."""
 
     skill_id: str
     benchmark_id: str

@@ -61,7 +61,7 @@ class AuthType(Enum):
 @camel
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdapterConfig:
-    """The adapter's own settings: adapter.config.json beside skill.json, or the key ``adapter`` in it."""
+    """The adapter's own settings: adapter.config.json next to skill.json, or the key ``adapter`` in it."""
 
     CLOSED: ClassVar[bool] = True
     RULES: ClassVar[Mapping[str, Any]] = {
@@ -124,7 +124,7 @@ class Runnable:
 
 
 class Absent(Enum):
-    """Stands where a key is missing, since ``null`` is a value too."""
+    """Marks a missing key, since ``null`` is a value too."""
 
     ABSENT = "absent"
 
@@ -135,7 +135,7 @@ MAX_ID = 200  # characters of a task's
 MAX_TASKS = 100_000
 SCOPES = ("values", "json")
 STATIC = "static"
-"""The adapter of benchmarks whose skills are read and not run."""
+"""The adapter of benchmarks that read skills and do not run them."""
 CHECK_TYPE = "checkType"
 """The key of a task's input that names what a static benchmark checks."""
 CHECKS = ("accessibility", "description_length", "directory_not_empty", "json_valid", "metadata")

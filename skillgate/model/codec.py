@@ -1,13 +1,18 @@
 """The one JSON codec: frozen dataclasses and named tuples to JSON-ready values and back, and their JSON Schema.
 
 A named tuple is an object too, not an array, and gets its tag by :func:`tagged`. A dataclass steers its JSON form with
-class variables, ``TAG = ("name", "static")`` (written first, tells the members of a union apart), ``CLOSED = True``
-(no further keys), ``FREE = "^x-"`` (further keys that match are passed over all the same) and ``RULES`` (what its
-schema says besides its fields, where a reader checks more), and with field metadata: ``json`` (another key),
-``omit_none`` (left out when None) and ``doc`` (the schema's description).
+class variables:
 
-Encoding looks at values only. Decoding and schemas, in :mod:`skillgate.model.shape`, evaluate the annotations, so a
-module whose dataclasses are decoded must import its field types at run time. A run that scores never loads them.
+- ``TAG = ("name", "static")``: written first, distinguishes the members of a union.
+- ``CLOSED = True``: no further keys.
+- ``FREE = "^x-"``: further keys that match are ignored, even then.
+- ``RULES``: what its schema says besides its fields, if a reader checks more.
+
+Field metadata steers it, too: ``json`` (another key), ``omit_none`` (left out when None) and ``doc`` (the schema's
+description).
+
+Encoding looks at values only. Decoding and schemas, in :mod:`skillgate.model.shape`, evaluate the annotations. So a
+module with decoded dataclasses must import its field types at run time. A run that scores never loads them.
 """
 
 from __future__ import annotations
@@ -207,7 +212,8 @@ def decode(cls: object, data: Json, *, path: str = "", unknown: Literal["ignore"
 def schema(cls: object, *, title: str, schema_id: str) -> dict[str, Json]:
     """Describe a type in JSON Schema, draft 2020-12: it accepts what :func:`decode` accepts, hence all encoded values.
 
-    It accepts a little more: JSON Schema cannot tell 1.0 from 1, and checks the form of times only where asked to.
+    It accepts a little more: JSON Schema cannot distinguish 1.0 from 1, and checks the form of times only where asked
+    to.
 
     Raises:
         TypeError: for a type that the codec does not know, or two dataclasses of one name.

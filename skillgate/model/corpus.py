@@ -1,7 +1,7 @@
 """What a corpus of skills writes and reads back: its index, the texts, the matches between its skills, one file of all.
 
 All of it may come from a stranger, since a corpus can be exported and imported: types and ranges are checked when it is
-read, digests by whoever has the texts.
+read, digests where the texts are available.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from skillgate.model.score import SCORING_VERSION, Dimension, Range, Ratio
 CORPUS_VERSION = 1
 """Of these documents; one with another number is not read."""
 LIVE = "live"
-"""The source of what a real model said; else the name of the provider that stood in for one."""
+"""The source of what a real model said; else the name of the provider that replaced one."""
 
 Count = Annotated[int, Range(0, 1_000_000_000)]
 """Bounded, unlike those of a report: it may come from a stranger, and what no float holds cannot be reckoned with."""

@@ -69,7 +69,7 @@ _NOT_EVALUATED = QualityEstimate(reason="not evaluated")
 class SingleReport(Header):
     """``score`` over exactly one path that is itself a skill: the shape the method's scripts read.
 
-    The keys of the skill's result, with the header's beside them.
+    The keys of the skill's result, with those of the header.
     """
 
     TAG: ClassVar[tuple[str, str]] = ("kind", "score")
@@ -149,7 +149,7 @@ class DimensionChange(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison(Header):
-    """``compare A B``: both results and what moved; ``hints`` say what a difference may come from."""
+    """``compare A B``: both results and the changes; ``hints`` say what a difference may come from."""
 
     TAG: ClassVar[tuple[str, str]] = ("kind", "compare")
 
@@ -164,9 +164,10 @@ class Comparison(Header):
 
 
 class KnownFinding(NamedTuple):
-    """Findings of one kind that are known: rule, file (relative to the file they stand in), message, how many.
+    """Findings of one kind that are known: rule, file (relative to the file of known findings), message, how many.
 
-    ``skills`` is that of a finding across skills, with paths relative likewise: it is known by these, not by its words.
+    ``skills`` is that of a finding across skills, with paths relative to the same file. These identify it, not its
+    words.
     """
 
     id: str
@@ -279,8 +280,8 @@ class DiffSummary(NamedTuple):
 class Diff(Header):
     """``report diff A B``, and what a pull request does: from ``a`` (before) to ``b`` (after).
 
-    ``of`` is the kind of both documents; ``skills`` are sorted by path; ``listing`` has the characters of ``a`` as
-    ``before``; ``across`` is None if the documents do not say; ``hints`` say what a difference may come from.
+    ``of`` is the kind of both documents; ``skills`` are sorted by path. ``listing`` has the characters of ``a`` as
+    ``before``. ``across`` is None if the documents do not say; ``hints`` say what a difference may come from.
     """
 
     TAG: ClassVar[tuple[str, str]] = ("kind", "diff")
@@ -335,7 +336,8 @@ class CertifiedSkill(NamedTuple):
 class Certificate(Header):
     """The document; it holds from ``issued`` up to ``expires``.
 
-    Both are UTC, to the second, in the one form ``2026-11-22T12:30:00Z``: as texts they stand in the order of time.
+    Both are UTC, to the second, in the one form ``2026-11-22T12:30:00Z``, so sorted as strings they are in the order of
+    time.
     """
 
     TAG: ClassVar[tuple[str, str]] = ("kind", "certificate")
@@ -532,7 +534,7 @@ class Trend:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """The document; the newest first. ``trends`` stands alone where it was asked for."""
+    """The document; the newest first. ``trends`` is alone if it was requested."""
 
     TAG: ClassVar[tuple[str, str]] = ("kind", "history")
 

@@ -1,4 +1,4 @@
-"""The eval sets that a skill brings: what was read of them, what it is worth, and the document that says so."""
+"""The eval sets of a skill: what was read of them, what it is worth, and the document that says so."""
 
 from __future__ import annotations
 
@@ -138,8 +138,8 @@ _NO_GATE = Verdict(passed=None)
 class EvalsReport(Header):
     """``evals lint`` and ``evals show``: the sets that were found, and what is wrong with them.
 
-    ``threshold`` is the rate that the sets should be able to show, None if nothing was linted; ``skills`` how many
-    were looked at, with eval sets or without; ``complete`` is False where something could not be read.
+    ``threshold`` is the rate that the sets should be able to show, None if nothing was linted. ``skills`` is how many
+    were looked at, with eval sets or without. ``complete`` is False if something could not be read.
     """
 
     TAG: ClassVar[tuple[str, str]] = ("kind", "evals")

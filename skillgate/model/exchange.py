@@ -73,7 +73,7 @@ class Reply(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Return the text blocks as one text."""
+        """Return the text blocks as one string."""
         return "".join(str(block.get("text", "")) for block in self.content if block.get("type") == "text")
 
 
@@ -82,8 +82,8 @@ def answering_model(
 ) -> str:
     """Return the name of the model that answered, ``scripted-…`` where anything in the reply says that it is scripted.
 
-    A gateway may rename the model, so the scripted model also marks the ids of the message, the HTTP reply and calls
-    in ``content``, and its headers, whose names are in lower case; a gateway may have put something in front of them.
+    A gateway may rename the model. So the scripted model also marks the ids of the message, the HTTP reply and calls
+    in ``content``, and its headers. Names of headers are in lower case. A gateway may have put something in front.
     """
     if model.startswith(SCRIPTED_PREFIX):
         return model

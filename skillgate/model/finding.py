@@ -34,7 +34,7 @@ class Severity(Enum):
 
 
 class Client(Enum):
-    """A reader of skills whose limits are known; also the name of the profile that holds a skill to them."""
+    """A reader of skills with known limits; also the name of the profile that checks a skill against them."""
 
     SPEC = "spec"  # the Agent Skills specification and its reference validator
     CLAUDE_CODE = "claude-code"
@@ -102,9 +102,9 @@ class Finding(NamedTuple):
 
     ``path`` is the file as shown: the skill's directory as it was given, then the file in it, with ``/``. ``clients``
     are those that refuse or drop the skill for it (empty: it is about no client in particular, or about all). ``tool``
-    is who found it: skillgate, or the tool whose SARIF was merged. ``skills`` is what a finding across skills is
-    recognised by beside its rule: the shown paths of all skills that it is about, sorted, or of the one plugin or
-    folder whose list it is about. It is empty for a finding about one skill, and about more than 20.
+    found it: skillgate, or the tool that wrote the merged SARIF file. ``skills`` identifies a finding across skills,
+    together with its rule: the shown paths of all skills that it is about, sorted, or of the one plugin or
+    folder with the list that it is about. It is empty for a finding about one skill, and about more than 20.
     """
 
     id: str

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 class Gate(NamedTuple):
     """What is asked of a skill's figures; a bound of None asks nothing.
 
-    A requirement is met where every bound holds. A trigger goes off where all of its conditions hold: the average is
-    no higher than ``max_score``, the last improvement is as old as ``max_age_without_improvement`` or older, and there
-    are enough rated invocations to say so (R23).
+    A requirement is met where every bound holds. A trigger goes off if all of its conditions hold. The average is at
+    most ``max_score``, and the last improvement is at least as old as ``max_age_without_improvement``. There must be
+    enough rated invocations to say so (R23).
     """
 
     name: str

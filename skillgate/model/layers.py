@@ -216,8 +216,8 @@ class TokenSpread(NamedTuple):
 class Spread(NamedTuple):
     """How wide a measure's interval is: ``stable`` below a half-width of 0.05, else ``wide``.
 
-    ``style`` and ``prompts`` name where a wide one comes from: the style whose runs vary more, and the prompts that
-    move the measure most, at most three; None and empty for a stable one, or where no prompt stands out.
+    ``style`` and ``prompts`` name the causes of a wide one: the style with the more varied runs, and the prompts that
+    move the measure most, at most three. They are None and empty for a stable one, or if no prompt stands out.
     """
 
     label: str
@@ -252,7 +252,7 @@ class Loads(NamedTuple):
 
 @tagged("name", "montecarlo")
 class MonteCarloLayer(NamedTuple):
-    """Layer 3: simulated sessions. Not-measured runs stand apart and in no denominator."""
+    """Layer 3: simulated sessions. Not-measured runs are separate and in no denominator."""
 
     duration_ms: Count
     simulations: Count
@@ -305,7 +305,7 @@ class Rating(NamedTuple):
 
 
 class Match(NamedTuple):
-    """A skill beside one of the corpus, judged in both orders."""
+    """A skill compared with one of the corpus, judged in both orders."""
 
     opponent: str
     opponent_digest: str

@@ -96,7 +96,7 @@ class StaticLayer(NamedTuple):
     """Layer 1: deterministic, no model.
 
     ``anti_patterns`` holds one id for each finding that counts in the penalty, suppressed or not; ``recoverable`` is
-    how many composite points fixing all of them would bring.
+    how many composite points fixing all of them would add.
     """
 
     duration_ms: Count
@@ -156,9 +156,9 @@ class PublicPercentile(NamedTuple):
 class SkillResult(NamedTuple):
     """One skill's scores.
 
-    ``evaluated`` is False when the operating system would not let it be read; ``drop`` is set where both this score and
-    its baseline's were sampled; ``lift`` where it was asked for; ``content`` is the digest of all files of its
-    directory, the same before and after they were evaluated, where a certificate may be made of it.
+    ``evaluated`` is False when the operating system would not let it be read. ``drop`` is set if both this score and
+    its baseline's were sampled, ``lift`` if it was requested. ``content`` is the digest of all files of its directory,
+    the same before and after they were evaluated; it is set if a certificate may be made of it.
     ``quality_estimate`` is apart from the composite and gates nothing; ``public_percentile`` is None beyond quick
     depth.
     """
@@ -219,12 +219,16 @@ class Summary(NamedTuple):
 class Report(NamedTuple):
     """``score`` over any number of paths.
 
-    ``profile`` is the client whose refusals are errors; ``listing`` what the skills take of each client's budget;
-    ``across`` what changed between skills, None without a baseline; ``outside`` findings of other tools about files
-    that belong to no evaluated skill; ``usage`` what all skills together asked of models, ``agreement`` how far the
-    judges agree over all of them (None at quick depth, or for one judge), ``calibration`` how far people confirm them;
-    ``resumed`` what the run took from one that was cut short, ``shard`` which part of the skills it evaluated, as
-    ``2/4``; None for none and for all.
+    Attributes:
+        profile: the client that makes its refusals errors.
+        listing: what the skills take of each client's budget.
+        across: what changed between skills, None without a baseline.
+        outside: findings of other tools about files that belong to no evaluated skill.
+        usage: what all skills together asked of models.
+        agreement: how far the judges agree over all of them, None at quick depth, or for one judge.
+        calibration: how far people confirm them.
+        resumed: what the run took from one that was cut short, None for none.
+        shard: which part of the skills it evaluated, as ``2/4``, None for all.
     """
 
     depth: Depth

@@ -1,7 +1,7 @@
 """The vocabulary of scores and records: dimensions, depths, grades, badges, and what a type says of its JSON form.
 
-The latter (ranges, tags that tell a union's members apart, fields and their keys) stands apart from the codec, since a
-run that writes no JSON needs the types and not the codec.
+The latter (ranges, tags that distinguish a union's members, fields and their keys) is separate from the codec: a run
+that writes no JSON needs the types and not the codec.
 """
 
 from __future__ import annotations
@@ -254,7 +254,7 @@ def tagged(key: str, value: str) -> Callable[[type[T]], type[T]]:
 
 
 def tag_of(cls: type) -> tuple[str, str] | None:
-    """Return the key and value that tell a record apart from the others of its union."""
+    """Return the key and value that distinguish a record from the others of its union."""
     declared: tuple[str, str] | None = getattr(cls, "TAG", None)
     return _TAGS.get(cls, declared)
 

@@ -105,7 +105,7 @@ class Setting(NamedTuple, Generic[T_co]):
         return self.key.replace("-", "_")
 
     def accept(self, value: object) -> Value:
-        """Check a value as a file or the command line gives it, and bring it into the kind's own type.
+        """Check a value as a file or the command line gives it, and convert it to the kind's own type.
 
         Raises:
             ValueError: it does not fit; the message says what was expected and what was found.

@@ -42,7 +42,7 @@ class Reading:
 
 
 def line(where: Where, expected: str, found: str) -> str:
-    """Say of one place of a document what should stand there and what does."""
+    """Say what is expected at one place of a document, and what is there."""
     return f"{_path(where) or 'the document'}: expected {expected}, found {found}"
 
 
@@ -212,7 +212,7 @@ class Either(Shape):
         for member in members:
             for kind in member.kinds - ({int} if integer and float in member.kinds else set()):
                 if kind in self.by_kind:
-                    raise TypeError(f"a union whose members cannot be told apart: two of them take {WORDS[kind]}")
+                    raise TypeError(f"the members of a union cannot be distinguished: two of them take {WORDS[kind]}")
                 self.by_kind[kind] = member
         self.kinds = frozenset(self.by_kind)
         self.expected = " or ".join(member.expected for member in members)
@@ -379,7 +379,7 @@ def _definition(cls: type) -> dict[str, Json]:
 
 
 class Tagged(Shape):
-    """A union of dataclasses that one key tells apart."""
+    """A union of dataclasses that one key distinguishes."""
 
     kinds = frozenset({dict})
     expected = WORDS[dict]
@@ -392,7 +392,7 @@ class Tagged(Shape):
         self.fragment = {"oneOf": [member.fragment for member in members]}
         if {key for key, _ in tags} != {self.key} or not self.key or len(self.members) < len(members):
             names = " | ".join(member.cls.__name__ for member in members)
-            raise TypeError(f"{names}: each needs a TAG of the same key and a value of its own")
+            raise TypeError(f"{names}: each needs a TAG of the same key and its own value")
 
     def take(self, data: Json, where: Where, reading: Reading) -> Json:
         """Leave it to the member whose tag it carries."""

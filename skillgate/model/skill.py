@@ -48,7 +48,7 @@ class Tree(Protocol):
         """Return the path without symbolic links; None if it leads nowhere or outside the root."""
 
     def names(self, path: str) -> tuple[str, ...]:
-        """List a directory, sorted by code point; empty when it is none or cannot be read."""
+        """List a directory, sorted by code point; empty if it is no directory or cannot be read."""
 
     def read(self, path: str, *, limit: int) -> bytes:
         """Read at most ``limit`` bytes of a regular file.
@@ -59,7 +59,7 @@ class Tree(Protocol):
 
 
 class Language(Enum):
-    """Whether text is English, as far as its letters and function words tell."""
+    """Whether text is English, as far as its letters and function words show."""
 
     ENGLISH = "english"
     OTHER = "other"  # mostly non-Latin letters, or the function words of another language clearly dominate
@@ -149,9 +149,9 @@ class Problem(NamedTuple):
 class Frontmatter(NamedTuple):
     """The YAML mapping at the head of a skill.
 
-    ``values`` holds what was parsed (empty if nothing could be), ``lines`` the line of each key; ``valid`` is False
-    when there is no mapping to speak of: absent, unterminated, not YAML, not a mapping, too large. ``repeated`` holds
-    the keys that stand more than once; nested ones are written as in ``metadata.category``.
+    ``values`` holds what was parsed (empty if nothing could be), ``lines`` the line of each key. ``valid`` is False
+    if there is no usable mapping: absent, unterminated, not YAML, not a mapping, too large. ``repeated`` holds the keys
+    that occur more than once; nested ones are written as in ``metadata.category``.
     """
 
     values: Mapping[str, Any] = MappingProxyType({})
@@ -234,8 +234,8 @@ class TextBlock(NamedTuple):
     """A paragraph, list item, table row or tagged passage: what a model reads as instruction.
 
     ``text`` keeps its line breaks (line ``line + k`` of the file is its k-th line), holds ``◌`` for each code span and
-    nothing for the text of a dead link. ``prose`` is False for a keyword list. ``leads_on`` tells of a link that is not
-    dead, or a code span.
+    nothing for the text of a dead link. ``prose`` is False for a keyword list. ``leads_on`` is True for a link that is
+    not dead, or a code span.
     """
 
     text: str
@@ -261,7 +261,7 @@ class Document(NamedTuple):
 
 
 class TextFile(NamedTuple):
-    """Another text file of a skill, such as a script; only those that are not plain ASCII are kept."""
+    """Another text file of a skill, such as a script; only those that are not plain ASCII are stored."""
 
     file: str
     text: str

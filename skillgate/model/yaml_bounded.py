@@ -106,7 +106,7 @@ class _Frame:
 def _count(text: str, *, limits: Limits, single: bool) -> None:
     """Run through the parser's events and raise at the first limit passed; nothing is built.
 
-    An alias counts as all it stands for, in nodes and in depth, so whoever walks the built values is bounded too.
+    An alias counts as all it stands for, in nodes and in depth, so a walk over the built values is bounded too.
     """
     if len(text.encode("utf-8", "surrogatepass")) > limits.bytes:
         raise YamlProblem(f"larger than {limits.bytes // 1024} KiB")
@@ -201,7 +201,7 @@ def _text_key(key: yaml.Node) -> yaml.ScalarNode:
 
 
 def _survey(node: yaml.Node, path: str, places: dict[str, int], duplicates: list[tuple[str, int]]) -> None:
-    """Note where everything stands and which keys repeat; recursion is bounded by the depth that was counted."""
+    """Note where everything is and which keys repeat; recursion is bounded by the depth that was counted."""
     if isinstance(node, yaml.SequenceNode):
         for index, item in enumerate(node.value):
             place = f"{path}[{index}]"

@@ -1,7 +1,7 @@
 """What a skill's sessions are made of: its listing and its neighbours, its prompts and tasks, and what its tools read.
 
 A path that a model writes is never followed. What can be read is listed first, by walking three folders of a skill
-without leaving them, and a path is looked up in that list; so neither ``..`` nor a link nor a forged name leads out.
+without leaving them. A path is then looked up in that list. So neither ``..`` nor a link nor a forged name leads out.
 """
 
 from __future__ import annotations
@@ -110,9 +110,9 @@ def subject(
 
 
 def _plain(name: str) -> str:
-    """Bring a name to one line without characters that are not seen, so that names which look alike are alike.
+    """Return a name on one line without invisible characters, so that names which look alike are alike.
 
-    A slash before it goes too: users may type one before a skill's name, so it tells no two skills apart.
+    A leading slash is removed too: users may type one before a skill's name, so it distinguishes no two skills.
     """
     return "".join(filter(str.isprintable, " ".join(name.split()))).strip(" /")[:LONGEST_NAME].rstrip()
 
@@ -297,7 +297,7 @@ def _is_encodable(path: str) -> bool:
 
 
 def _inside(path: str, base: str) -> str | None:
-    """Bring a path to one relative to the skill; None where it leads out of the three folders."""
+    """Return a path relative to the skill; None if it leads out of the three folders."""
     whole = posixpath.normpath(posixpath.join(base, path.strip().replace("\\", "/")))
     inside = whole.removeprefix(f"{base}/")
     return inside if whole.startswith(f"{base}/") and inside.partition("/")[0] in FOLDERS else None

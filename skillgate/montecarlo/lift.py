@@ -161,7 +161,7 @@ class _Done(NamedTuple):
 
 
 def lift(subject: Subject, plan: Plan) -> Steps[Lifted]:
-    """Find out what one skill adds, by its own tasks if it brings any.
+    """Find out what one skill adds, by its own tasks if it has any.
 
     How many sessions are simulated changes nothing here. Nothing that a provider does raises: what has no answer is
     None with the reason.

@@ -386,7 +386,7 @@ def paired(tasks: Sequence[LiftTask], *, seed: int) -> Paired:
     """Compare the arms of lift task by task: mean scores, the mean paired difference with its interval, and a test.
 
     The interval is that of :func:`skillgate.stats.intervals.mean_difference`: t over tasks, those with the same prompt
-    as one draw, wider where few tasks tell the arms apart. The test is exact up to 15 prompts whose arms differ: each
+    as one value, wider if the arms differ in few tasks. The test is exact up to 15 prompts whose arms differ: each
     difference could as well have the other sign. Beyond that, the seed draws the arrangements.
     """
     numbers: dict[str, int] = {}
@@ -427,7 +427,7 @@ def _difference(pairs: Sequence[_Pair]) -> Estimate:
 
 
 def _p(pairs: Sequence[_Pair], seed: int) -> float | None:
-    """Return the two-sided p of the exchange test over prompts; None where no prompt tells the arms apart.
+    """Return the two-sided p of the exchange test over prompts; None if the arms differ at no prompt.
 
     The null distribution is symmetric, so it is twice the one-sided one.
     """

@@ -1,7 +1,7 @@
-"""The prompts of a skill's sessions: those of a baseline, else those the skill brings, and what is missing generated.
+"""The prompts of a skill's sessions: those of a baseline, else the skill's own, and what is missing generated.
 
 As many distinct prompts as there are sessions, since repeats of a few say little about others. Requests are chunks
-that are written at the same time; what comes back doubled, or names the skill, is requested anew, at most twice.
+that are written at the same time; what comes back doubled, or names the skill, is requested again, at most twice.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LEAST = 5
 """Prompts of a kind under which nothing is measured, where so many were wanted: as many as the judge predicts on."""
 LEAST_SHARE = 0.8
 """Of the prompts of a kind that were wanted. With fewer, a writer that repeats itself would choose how many sessions
-there are, and a skill's text can bring that about."""
+there are, and a skill's text can cause that."""
 ROUNDS = 3  # of requests: the first, and two more for what is missing
 SPARE = 3  # prompts beyond those that are missing, in a further round: some come back doubled once more
 MOST_OF_ONE = 25  # prompts of one request: more in one answer grow alike
@@ -108,7 +108,7 @@ PROMPTS: Mapping[str, Any] = asking.form(
 
 
 def ordered(direct: int, indirect: int) -> str:
-    """Say how many prompts are to be written, of which style."""
+    """Say how many prompts to write, of which style."""
     many = direct + indirect
     return f"Write {many} {'prompt' if many == 1 else 'prompts'}: {direct} `direct`, {indirect} `indirect`."
 
@@ -155,7 +155,7 @@ class Ordered(NamedTuple):
 
 
 def usable(prompt: str) -> str | None:
-    """Bring a prompt to one line; None for an empty one, a very long one, or one that is no text."""
+    """Return a prompt on one line; None for an empty one, a very long one, or one that is no text."""
     flat = one_line(prompt)
     try:
         flat.encode()
@@ -172,7 +172,7 @@ def words(prompt: str) -> frozenset[str]:
 def prompts(subject: Subject, plan: Plan) -> Steps[Prompts]:
     """Get the prompts of a skill's sessions; none for a skill that no model can load.
 
-    Those of a baseline are used as they are, however many were wanted. Else those that the skill brings come first, of
+    Those of a baseline are used as they are, however many were wanted. Else the skill's own come first, of
     each kind as many as there are sessions, and the grader's model writes what is missing. Under four fifths of a kind,
     or under five (or under as many as were wanted, where that is less), there are none, with why.
     """
@@ -228,7 +228,7 @@ class _Kind:
         self._needs = {style: half - _count(self.own, style) for style, half in _halves(most).items()}
 
     def _is_new(self, prompt: str) -> bool:
-        """Return whether a prompt is none of those seen so far; from now on it is one of them."""
+        """Return whether a prompt is new; from now on it is not."""
         before = len(self._seen)
         self._seen.add(words(prompt))
         return len(self._seen) > before

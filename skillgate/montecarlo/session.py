@@ -1,8 +1,8 @@
 """One simulated session: a model, a request, and skills that it may load.
 
 Either this program runs it, in a loop as a coding agent does: the loop ends with an answer, with a failure of the
-model's or with an outage, which says nothing of the skill. Or a coding agent runs it itself: one request, whose body is
-not one of the Messages API, answered with the blocks of the whole transcript, in order.
+model's or with an outage, which says nothing of the skill. Or a coding agent runs it itself: one request, with a body
+that is not one of the Messages API, answered with the blocks of the whole transcript, in order.
 """
 
 from __future__ import annotations
@@ -104,8 +104,8 @@ def session(
 ) -> Steps[Session]:
     """Run one session.
 
-    ``order`` is which of the orders of the listing, from 0; ``sample`` tells sessions with the same prompt and order
-    apart; ``index``, of the session in its run, and ``file``, as of :func:`named_file`, decide nothing but what an
+    ``order`` is the number of the order of the listing, from 0. ``sample`` distinguishes sessions with the same prompt
+    and order. ``index``, of the session in its run, and ``file``, as of :func:`named_file`, decide nothing but what an
     estimate takes for its answer.
     """
     listed = tools.listing(subject, plan.seed, order)
@@ -160,7 +160,7 @@ def converse(
 def session_body(
     opinion: Opinion, system: Block, messages: Sequence[Block], offered: Sequence[Block]
 ) -> dict[str, Any]:
-    """Return the body of a request whose answer is free text or calls of tools."""
+    """Return the body of a request for free text or calls of tools."""
     made: dict[str, Any] = {
         "model": opinion.model,
         "max_tokens": MAX_TOKENS,
@@ -173,7 +173,7 @@ def session_body(
 
 
 def ending(answer: Answer) -> Ending | None:
-    """Return how a session ends with an answer, None where it goes on since the model calls tools."""
+    """Return how a session ends with an answer, None if it continues since the model calls tools."""
     failed = failure(answer)
     if failed is not None:
         return failed

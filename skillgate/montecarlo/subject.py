@@ -79,7 +79,7 @@ class Plan(NamedTuple):
 
 
 class Simulated(NamedTuple):
-    """What came of one skill's simulations; ``problems`` name a rule of ``static/judged``."""
+    """The result of one skill's simulations; ``problems`` name a rule of ``static/judged``."""
 
     layer: MonteCarloLayer
     failure: str | None = None  # why there can be no score at this depth
@@ -89,7 +89,7 @@ class Simulated(NamedTuple):
 
 
 class Lifted(NamedTuple):
-    """What came of comparing a skill with its absence; ``failure`` says why it was not measured, or not wholly."""
+    """The result of comparing a skill with its absence; ``failure`` says why it was not measured, or not wholly."""
 
     lift: Lift
     failure: str | None = None

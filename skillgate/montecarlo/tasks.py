@@ -1,8 +1,8 @@
-"""The tasks of lift: those that a skill brings in its evals, else ten that the grader's model writes.
+"""The tasks of lift: those in a skill's evals, else ten that the grader's model writes.
 
-What of a skill's own tasks cannot be done here is reported and never dropped silently: tasks with files of their own,
-since no session has them; prompts that the skill is not meant for; graders that look at more than an answer.
-A test holds a digest of all wording against the versions.
+Tasks of the skill that cannot be done here are reported and never dropped silently. They are tasks with their own
+files, since no session has them, prompts that the skill is not meant for, and graders that look at more than an answer.
+A test compares a digest of all wording with the versions.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ LONGEST = 4_000  # characters of an expectation, which a grader is shown whole
 FEWEST, LARGEST = 2, 4  # expectations of a written task
 ROUNDS = 2
 GRADED = ("assertion", "llm")
-"""Kinds of checks that are sentences to hold an answer to. A pattern is not: which text it looks at and whether it is
-to be found there is not recorded with it, and a stranger's pattern can occupy a matcher for ever. Nor is a call of a
-tool, as the arm without the skill has none."""
+"""Kinds of checks that are sentences to check an answer against. A pattern is not: neither the text that it
+applies to nor whether it should match is recorded with it, and a stranger's pattern can occupy a matcher for ever. Nor
+is a call of a tool, as the arm without the skill has none."""
 _TOKENS_OF_THINKING, _TOKENS_PER_TASK = 800, 180
 
 PROMPT_VERSION = "1"  # of all texts here, and of the forms of the answers
@@ -115,7 +115,7 @@ def tasks(subject: Subject, plan: Plan) -> Steps[Tasks]:
 
 
 def own_tasks(subject: Subject) -> tuple[tuple[Task, ...], tuple[str, ...]]:
-    """Return the tasks that the skill brings and that can be done here, and what of them cannot, as ``file: kind``."""
+    """Return the skill's own tasks that can be done here, and those that cannot, as ``file: kind``."""
     near_misses = {folded(one.prompt) for one in subject.prompts if not one.should_trigger}
     found: list[Task] = []
     unsupported: list[str] = []

@@ -1,7 +1,7 @@
 """The two tools of a simulated session, shaped as a coding agent's own: ``Skill`` loads a skill, ``Read`` a file of it.
 
 Nothing else acts, and nothing that is not below a loaded skill's directory is served. Every call gets an answer, since
-the API takes no request in which one is left open. A test holds a digest of all wording against its version.
+the API takes no request in which one is left open. A test compares a digest of all wording with its version.
 """
 
 from __future__ import annotations
@@ -256,7 +256,7 @@ class Toolbox:
 
 
 def body(library: Library, skill: str) -> tuple[str | None, str]:
-    """Return the text that loading a skill brings into a session, or None with the problem in words."""
+    """Return the text that loading a skill adds to a session, or None with the problem in words."""
     served = library.body(skill)
     if served.text is None:
         return None, served.problem or "the skill cannot be read"

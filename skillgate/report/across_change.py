@@ -40,10 +40,10 @@ def across_change(
 def listing_change(
     before: Sequence[ListingUse], after: Sequence[ListingUse], start: tuple[str, str] | None = None
 ) -> tuple[ListingUse, ...]:
-    """Set beside each client's list what it took before; a list that was not there took nothing.
+    """Add to each client's list what it took before; a list that was not there took nothing.
 
     Args:
-        before: the lists of the first report; where there are none, nobody has counted, and nothing is set beside.
+        before: the lists of the first report; if there are none, they were not counted, and nothing is added.
         after: the lists of the second.
         start: as :class:`skillgate.scoring.pairing.Pairs` has it.
     """

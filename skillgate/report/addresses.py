@@ -30,7 +30,7 @@ def commit(sha: str) -> str:
 
 
 def is_rule(identifier: str) -> bool:
-    """Tell whether an id has the form of our own rules'."""
+    """Return whether an id has the form of our own rules'."""
     return _RULE.fullmatch(identifier) is not None
 
 

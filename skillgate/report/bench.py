@@ -300,7 +300,7 @@ def _tasks(results: Iterable[TaskResult]) -> Iterator[_Task]:
 
 
 def _task_rows(tasks: Iterable[_Task]) -> Iterator[Row]:
-    """Build rows; tasks that ended alike for one reason share one, so that a skill that cannot start is told once."""
+    """Build rows; tasks that ended alike for one reason share one, so a skill that cannot start is reported once."""
     groups: dict[tuple[object, ...], list[_Task]] = {}
     for task in tasks:
         alone = task.worst.task_id if task.worst.status is Status.PASS else ""

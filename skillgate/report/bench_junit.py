@@ -2,7 +2,7 @@
 
 A wrong answer is a ``failure``, what the skill could not do (crash, wrong reply, time-out) an ``error``, and what the
 evaluator could not do is ``skipped``. What readers' schemas share is written and no more: at most one of these in a
-case, and properties at a suite alone. Gates stand there, since they are about no task.
+case, and properties at a suite alone. Gates are there, since they are about no task.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Lift in the form of skill-creator's ``benchmark.json``, so that its viewer and what else reads it shows it.
 
-The form knows no value that was not measured, so what was not measured is left out and told in the notes. The viewer
-writes some fields into its page as they are: what the author of a skill wrote goes only where it is escaped, and
-without the characters that could end an attribute or a script.
+The form has no value for what was not measured, so that is left out and reported in the notes. The viewer writes some
+fields into its page as they are. What the author of a skill wrote goes only where it is escaped, and without the
+characters that could end an attribute or a script.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _remarks(arm: Arm) -> Iterator[str]:
         yield "The task has no expectations: pass_rate is the grade of the answer, from 0 to 1."
     for one in arm.expectations:
         if one.passed is None:
-            yield _text(f"Nobody could tell, so it counts neither way: {one.text}")
+            yield _text(f"Not graded, so it counts neither way: {one.text}")
 
 
 def _summary(lift: Lift | None) -> _Json:

@@ -46,7 +46,7 @@ def certificate(
         report: with layers.
         contents: what was scored, by shown path; of a skill that is missing there, the report's own digest counts.
         issued: now, in the form that the document has.
-        expires: from when on it does not hold any more, likewise.
+        expires: from when on it does not hold any more, in the same form.
         config_digest: of the effective configuration.
     """
     return Certificate(
@@ -135,7 +135,7 @@ def read(text: str, *, source: str) -> Certificate:
     """Read a certificate.
 
     Raises:
-        UsageError: it is none, or one of a later form; ``source`` names it in the message.
+        UsageError: it is no certificate, or one of a later form; ``source`` names it in the message.
     """
     try:
         data = json.loads(text)
@@ -167,7 +167,7 @@ def check(document: Certificate, skill: CertifiedSkill, now: Content, *, today: 
         skill: one of its skills.
         now: what is there now.
         today: now, in the form that the document has.
-        tomorrow: a day later, likewise: by so much clocks may differ.
+        tomorrow: a day later, in the same form: clocks may differ by so much.
     """
     said = (_vouched(skill), _same(skill.content, now), _in_time(document, today, tomorrow), _same_scale(document))
     holds = tuple(words for is_held, words in said if is_held)

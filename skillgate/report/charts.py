@@ -79,7 +79,7 @@ def slope(before: float | None, after: float | None, style: str) -> Drawing:
 
 
 def latencies(p50: float | None, p95: float | None, p99: float | None, longest: float) -> Drawing:
-    """Draw p50 (dot), p95 (ring) and p99 (line) beside the longest time of all."""
+    """Draw p50 (dot), p95 (ring) and p99 (line) with the longest time of all."""
     a, b, c = (100 * (value or 0.0) / longest for value in (p50, p95, p99))
     shapes = (
         Shape("line", 0, 7, 100, 0, "axis"),

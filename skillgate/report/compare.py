@@ -30,8 +30,9 @@ def compare(
 ) -> Comparison:
     """Set two results side by side; a dimension that one side did not measure has no change.
 
-    Results whose judges were asked otherwise are not compared: nothing has a change then, and a hint that begins with
-    ``inconclusive:`` says why. Without ``depth`` and ``models`` the layers of the results say what they are.
+    Results from judges that were asked different questions are not compared. Then nothing has a change, and a hint that
+    begins with ``inconclusive:`` says why. Without ``depth`` and ``models`` the layers of the results say what they
+    are.
     """
     scores = a.composite.score, b.composite.score
     fixed, new = unmatched(a.findings, b.findings, {a.skill.path: b.skill.path})

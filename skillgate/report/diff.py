@@ -35,7 +35,7 @@ class Siblings(NamedTuple):
 
 
 class _Between(NamedTuple):
-    """What became of findings across skills: those that went, those that came, and those that are set aside now."""
+    """What became of findings across skills: those that went, those that came, and those that are suppressed now."""
 
     gone: tuple[Finding, ...]
     came: tuple[Finding, ...]
@@ -77,9 +77,9 @@ def diff(  # noqa: D417 - three arguments are described together
         on_inconclusive: what a drop does that chance may explain: ``point``, ``pass``, ``warn`` or ``fail``.
         digest: of the effective configuration.
         depth, scoring_version, models: of both sides.
-        profile: the client whose refusals are errors after.
+        profile: the client that makes its refusals errors after.
         listing: each client's list after, with its characters before.
-        across: findings across skills that came and went; None where nobody looked.
+        across: findings across skills that came and went; None if they were not looked for.
         hints: what the differences may come from, in sentences; those that show in the pairs are added.
         rebased: by path before, the path that the other side would show a skill by, where it names places otherwise.
         siblings: what skills that are not compared share with others: it is neither new nor gone for moving there.
@@ -152,7 +152,7 @@ def _picked(findings: Iterable[Finding], *groups: Iterable[Finding]) -> tuple[Fi
 
 
 def _coverage(pairs: Iterable[Pair]) -> float | None:
-    """Give the least coverage of any skill with a score, on either side."""
+    """Return the minimum coverage of skills with a score, on either side."""
     sides = (side for pair in pairs for side in pair if side is not None)
     return min((side.coverage for side in sides if side.composite.score is not None), default=None)
 
@@ -206,7 +206,8 @@ def _side(result: SkillResult, rebased: Mapping[str, str] = UNMOVED) -> Side:
 def _compared(before: SkillResult, after: SkillResult, moves: Mapping[str, str], between: _Between) -> SkillChange:
     """Compare scores and findings.
 
-    What is only set aside now has not been mended: it is in ``suppressed`` alone. Nor has what nobody could look for.
+    A finding that is only suppressed now is not fixed: it is in ``suppressed`` alone. Nor is one that could not be
+    looked for.
     """
     gone, own = unmatched(_own(before.findings) if after.evaluated else (), _own(after.findings), moves)
     aside = _newly_suppressed(before, after, moves, between)

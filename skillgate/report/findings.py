@@ -1,4 +1,4 @@
-"""What the reports for machines share: every finding of a report, worst first, each with a fingerprint of its own."""
+"""What the reports for machines share: every finding of a report, worst first, each with its own fingerprint."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Marked(NamedTuple):
 
     ``fingerprint`` is 32 hexadecimal digits, unique in its report; it stays when lines or numbers in messages move, and
     for a finding across skills as long as it is about the same skills.
-    ``suppressed`` is None where the finding stands.
+    ``suppressed`` is None if the finding is active.
     """
 
     finding: Finding
@@ -38,7 +38,7 @@ def order(finding: Finding) -> tuple[int, str, int, int, str]:
 
 
 def marked(report: Report) -> tuple[Marked, ...]:
-    """List every finding of a report: those that stand, worst first, then likewise those that were set aside."""
+    """List every finding of a report: active ones, worst first, then suppressed ones in the same order."""
     standing = [finding for result in report.results for finding in result.findings] + list(report.outside)
     aside = [item for result in report.results for item in result.suppressed]
     prints = _fingerprints([*standing, *(item.finding for item in aside)])

@@ -452,7 +452,7 @@ def stretches(
     Args:
         daily: those with invocations; days that are not dates are left out.
         most: the maximum number of stretches.
-        within: a report whose window is covered too.
+        within: a report; its window is covered too.
 
     Returns:
         The stretches, none if there is no day, and the number of days of each.

@@ -38,7 +38,7 @@ class Part(NamedTuple):
 
 
 class Joined(NamedTuple):
-    """The joined report, and the paths of the skills in it that were not asked about, only shown beside others."""
+    """The joined report, and the paths of the skills in it that were not asked about, only shown with others."""
 
     report: Report
     extras: frozenset[str]
@@ -80,7 +80,7 @@ def join(parts: Sequence[Part], *, agree: Agree, calibrate: Calibrate) -> Joined
 
 
 def decided(report: Report) -> Report:
-    """Give a report whose verdict is that of its skills together, and of what belongs to none of them."""
+    """Return a report with one verdict of its skills together, and of what belongs to none of them."""
     outside = report.gate.outcomes
     verdicts = [result.gate for result in report.results]
     if outside:
@@ -217,7 +217,7 @@ def _parts(path: str) -> tuple[str, ...]:
 
 
 def _is_requested(result: SkillResult) -> bool:
-    """Tell a skill that was asked about from one that is only shown, as it shares a finding with such a one."""
+    """Return whether a skill was requested; else it is only shown, as it shares a finding with a requested one."""
     deeper = any(not isinstance(layer, StaticLayer) for layer in result.layers)
     return deeper or not result.evaluated or not (result.composite.reason or "").endswith(_NOT_REQUESTED)
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def render(document: Written) -> str:
-    """Write a document, with two blanks of indent and a final line feed."""
+    """Write a document, with two spaces of indent and a final line feed."""
     text = json.dumps(encode(document), indent=2, ensure_ascii=False)
     return text.replace("##[", "\\u0023#[") + "\n"  # the same document; a CI runner would take the other for a command
 
@@ -133,7 +133,7 @@ def parsed(text: str, *, source: str) -> Any:  # noqa: ANN401 - JSON
 
 
 def kind_of(data: Any) -> str | None:  # noqa: ANN401 - JSON
-    """Give the kind of a document, None for what is none."""
+    """Return the kind of a document, None for other data."""
     kind = data.get("kind") if isinstance(data, dict) else None
     return kind if isinstance(kind, str) else None
 

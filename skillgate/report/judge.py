@@ -60,7 +60,7 @@ def allowed(results: Iterable[SkillResult]) -> Iterator[str]:
 
 
 def notes(report: Report) -> Iterator[Line]:
-    """Say what weakens the scores of a whole report; scripted answers have a warning of their own."""
+    """Say what weakens the scores of a whole report; scripted answers have their own warning."""
     if warning := distrust(report.calibration):
         yield Span(warning, "poor")
     found = [(result, text) for result in worst_first(report.results) if (text := inconclusive(result))]
@@ -100,7 +100,7 @@ def about(report: Report) -> Iterator[tuple[str, Line]]:
 
 
 def who(layers: Iterable[JudgeLayer]) -> str:
-    """Name the judges, as in ``claude-sonnet-5-5 ×3``; the most that any skill was judged by."""
+    """Name the judges, as in ``claude-sonnet-5-5 ×3``; the maximum over all skills."""
     most: Counter[str] = Counter()
     for layer in layers:
         most |= Counter(layer.models)

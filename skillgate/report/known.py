@@ -71,7 +71,7 @@ class Known:
         return self._left.total() if self._whole else 0
 
     def __call__(self, finding: Finding) -> bool:
-        """Tell whether a finding is known; each known one is met once."""
+        """Return whether a finding is known; each known one is met once."""
         key = _key(finding.id, self._seen(finding))
         if not self._left[key]:
             return False
@@ -80,7 +80,7 @@ class Known:
 
 
 def without_known(report: Report, known: Callable[[Finding], bool]) -> Report:
-    """Set aside what is known of other tools' findings; of our own that was done before."""
+    """Suppress the known ones of other tools' findings; of our own that was done before."""
     gone: Counter[str] = Counter()
 
     def split(findings: tuple[Finding, ...]) -> tuple[tuple[Finding, ...], tuple[Suppressed, ...]]:
@@ -105,7 +105,7 @@ def render(findings: Iterable[Finding], seen: See, tool: Tool, earlier: Iterable
     """Write the file for findings.
 
     Args:
-        findings: what is to be known.
+        findings: those that will be known.
         seen: gives a finding as the file has it.
         tool: who writes it.
         earlier: findings of an earlier file that stay.

@@ -49,7 +49,7 @@ class Links(NamedTuple):
         return addresses.at_commit("blob", self.repository_url, self.commit, place, line)
 
     def change(self, commit: str | None) -> str:
-        """Give the address of a commit; ``""`` where the repository is not known or it is none."""
+        """Give the address of a commit; ``""`` if the repository is not known or it is no commit."""
         return f"{self.repository_url}/commit/{commit}" if commit and self._knows(commit) else ""
 
     def _knows(self, commit: str) -> bool:

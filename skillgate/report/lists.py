@@ -1,4 +1,4 @@
-"""The lists of skills that clients show their models, as reports tell of them: who lists the same, what is notable."""
+"""The lists of skills that clients show their models, as reports show them: who lists the same, what is notable."""
 
 from __future__ import annotations
 

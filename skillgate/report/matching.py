@@ -2,8 +2,8 @@
 
 A finding about one skill is known by rule, file, and message without its numbers, whatever line it has; how many there
 are of one kind counts. Messages of texts that may be an attack keep their numbers, as in the file of known findings. A
-finding across skills is known by its rule and the set of skills that it is about: its words, and at which of the skills
-it is reported, depend on what else is in the catalogue.
+finding across skills is known by its rule and the set of skills that it is about. Its words, and the skills at which it
+is reported, depend on what else is in the catalogue.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Findings of other tools: laid beside those of the skills whose files they are about."""
+"""Findings of other tools: added to those of the skills with the files that they are about."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What moved in a skill, in a few words: plain text, which whoever shows it makes inert first."""
+"""The changes of a skill, in a few words: plain text, which must be made inert before it is shown."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LEAST = 0.005  # of a dimension: what two decimals show
 
 
 def what_moved(change: SkillChange, *, most: int = MOST) -> str:
-    """Say what moved, the gravest first, as in ``new: MISSING_TRIGGER, ORPHAN_REFERENCE ×2; robustness ▼ 0.47``.
+    """List the changes, the gravest first, as in ``new: MISSING_TRIGGER, ORPHAN_REFERENCE ×2; robustness ▼ 0.47``.
 
     Args:
         change: a skill before and after.

@@ -14,8 +14,8 @@ _KINDS = {
     "anti-pattern": "Anti-pattern: each finding takes five per cent off the composite.",
     "rule": "Rule: a finding, and nothing in the score.",
     "across": "Across skills: a finding, and nothing in the score.",
-    "judge": "What the judge met: a finding, and nothing in the score by itself.",
-    "reading": "What reading met: a finding, and nothing in the score by itself.",
+    "judge": "Reported while judging: a finding, and nothing in the score on its own.",
+    "reading": "Reported while reading: a finding, and nothing in the score on its own.",
 }
 
 
@@ -60,7 +60,7 @@ def _clients(page: Page) -> str:
 
 
 def _fenced(text: str) -> str:
-    """Put a text into a code block, whose fence is longer than any in it."""
+    """Put a text into a code block with a fence longer than any in it."""
     fence = "```"
     while fence in text:
         fence += "`"
@@ -96,8 +96,8 @@ def badges_markdown() -> str:
     head = ["## badges", "", "| badge | composite from | Elo from | meaning |", "|---|--:|--:|---|"]
     note = (
         "The Elo condition holds only where a rating was computed. There is no badge while the frontmatter cannot"
-        " be read or lacks a description, while a field that clients need is no text or stands twice, while part of the"
-        " file cannot be read, without instructions, or under 40 words of prose."
+        " be read or lacks a description, or while a field that clients need is no text or appears twice. Nor is there"
+        " one while part of the file cannot be read, without instructions, or under 40 words of prose."
     )
     return "\n".join([*head, *rows, "", note]) + "\n"
 

@@ -69,7 +69,7 @@ def locate(location: dict[str, Any], bases: dict[str, Any], artifacts: list[Any]
 
 
 def is_absolute(path: str) -> bool:
-    """Tell an absolute path, of Windows or not."""
+    """Return whether a path is absolute, of Windows or not."""
     return path.startswith("/") or has_drive(path)
 
 

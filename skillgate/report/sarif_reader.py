@@ -193,7 +193,7 @@ def _scored(score: object) -> str:
 
 
 def _is_suppressed(result: _Object, where: str) -> bool:
-    """Tell whether suppressions stand: there is one, and none that is still under review or was rejected."""
+    """Return whether suppressions apply: there is one, and none that is still under review or was rejected."""
     listed = [entry(item, None, f"{where}.suppressions[]") for item in array(result, "suppressions", where)]
     return bool(listed) and all(item.get("status", "accepted") == "accepted" for item in listed)
 

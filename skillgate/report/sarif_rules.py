@@ -38,7 +38,7 @@ def descriptor(finding: Finding, page: Page | None) -> dict[str, Any]:
 
     Args:
         finding: one that it yielded; the worst, so that without a page its level is the rule's.
-        page: what the rule says of itself, None where nobody does.
+        page: what the rule says of itself, None if there is no such page.
     """
     identifier = rule_id(finding)
     severity = page.rule.severity if page else finding.severity

@@ -1,4 +1,4 @@
-"""What may stand where in a parsed SARIF file: a missing part is empty, one of another type is an error."""
+"""What a parsed SARIF file may hold at each place: a missing part is empty, one of another type is an error."""
 
 from __future__ import annotations
 

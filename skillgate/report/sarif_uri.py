@@ -27,7 +27,7 @@ def artifact(path: str) -> dict[str, Any]:
 
 
 def has_drive(path: str) -> bool:
-    """Tell an absolute path of Windows, as in ``C:/skills``."""
+    """Return whether a path is an absolute one of Windows, as in ``C:/skills``."""
     return path[1:3] == ":/" and path[0].isascii() and path[0].isalpha()
 
 

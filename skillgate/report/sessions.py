@@ -128,7 +128,7 @@ def _carried(layers: Sequence[MonteCarloLayer]) -> str:
 
 
 def skill_blocks(result: SkillResult) -> tuple[Block, ...]:
-    """Build what sessions, matches and lift say of a skill, each in a fold of its own."""
+    """Build what sessions, matches and lift say of a skill, each in its own fold."""
     layer = sessions_of(result)
     found = () if layer is None else (Fold("Simulated sessions", tuple(_blocks(layer)), open=True),)
     lift = () if result.lift is None else lift_blocks(result.lift)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _COLOURS = {Badge.PLATINUM: "#4f6d7a", Badge.GOLD: "#8a6500", Badge.SILVER: "#5f6670", Badge.BRONZE: "#8c4f20"}
 NO_BADGE, NOT_MEASURED = "#6e6e6e", "#9a9a9a"
-"""Greys, told apart; white text on the badges' colours and on the darker one has a contrast of at least 4.5 : 1 (WCAG
+"""Two distinct greys; white text on the badges' colours and on the darker one has a contrast of at least 4.5 : 1 (WCAG
 2.1), and dark text on the lighter one."""
 _LONGEST = 40  # characters of a name
 

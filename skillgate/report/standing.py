@@ -1,4 +1,4 @@
-"""Where each skill of a run stands, before and after, and the verdict over all of them in a few words."""
+"""The state of each skill of a run, before and after, and the verdict over all of them in a few words."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Row(NamedTuple):
         change: before and after, None without a base.
         result: the head's result; None for a removed skill.
         fails: whether it is among those that fail the run.
-        untouched: whether nobody asked about it: it only shares something with a skill that the change touches.
+        untouched: whether it was not requested: it only shares something with a skill that the change touches.
     """
 
     change: SkillChange | None
@@ -65,7 +65,7 @@ class Row(NamedTuple):
 
     @property
     def came(self) -> tuple[Finding, ...]:
-        """The findings that the change brings; without a base, and of a new skill, all that there are."""
+        """The findings that the change adds; without a base, and of a new skill, all that there are."""
         if self.change is not None and (self.change.new or self.state is not State.NEW):
             return self.change.new
         return self.result.findings if self.result and not self.untouched else ()
@@ -96,7 +96,7 @@ def title(
     """Say the verdict in a few words, as in ``1 of 3 skills fails``.
 
     Args:
-        run: what came of it.
+        run: its result.
         report: None where the run ended before there was one.
         rows: as :func:`standings` gives them.
         compared: whether there is a base.

@@ -1,4 +1,4 @@
-"""What to do next about a skill: what fails it, then what the change broke, then the advice that brings most."""
+"""What to do next about a skill: what fails it, then what the change broke, then the advice with the highest gain."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 
 class Step(NamedTuple):
-    """One thing to do. Texts are as they came: whoever shows them makes them inert.
+    """One thing to do. Texts are as they came: they must be made inert before they are shown.
 
     Attributes:
         path: the file.
         lines: where in it, rising; empty where no line is meant.
         text: what is wrong, or what to do.
-        fix: how ``text`` is mended, ``""`` where it says so itself.
-        gain: composite points that all of it together brings, None where that is not known.
-        findings: those that it mends, all of one rule; empty for advice that is about none.
+        fix: how ``text`` is fixed, ``""`` where it says so itself.
+        gain: composite points that all of it together adds, None where that is not known.
+        findings: those that it fixes, all of one rule; empty for advice that is about none.
         advice: what the gain was computed for, None where there is none.
         urgent: whether it fails the skill, or the change brought it.
     """
@@ -48,7 +48,7 @@ def steps(result: SkillResult, change: SkillChange | None, *, least: float = 0.0
     Args:
         result: the skill.
         change: what a change did to it, None where that is not known.
-        least: points that advice must bring to be told.
+        least: points that advice must gain to be included.
     """
     main = main_file(result)
     mending = {mended(result, item, main): item for item in result.advice}

@@ -56,7 +56,7 @@ def spread_of(results: Sequence[SkillResult]) -> str:
 
 
 def badge_with_errors(badge: Badge | None, errors: int, *, none: str = "—", stars: bool = False) -> str:
-    """Write a badge, with its stars or with the errors that stand beside it, as in ``Gold, 3 errors``."""
+    """Write a badge, with its stars or with the errors, as in ``Gold, 3 errors``."""
     if badge is None:
         return none
     if errors:

@@ -1,7 +1,7 @@
 """From past runs to what may be said of their change.
 
-Two things are called a change. Over five runs or more, a series whose order is rarer than 4 % without a trend (Mann and
-Kendall) is rising or falling. Between the last two runs, one whose 95 % interval lies wholly above that of the run
+Two things are called a change. Over five runs or more, a series is rising or falling if its order is rarer than 4 %
+without a trend (Mann and Kendall). Between the last two runs, one whose 95 % interval lies wholly above that of the run
 before is higher, or lower: of two runs that do not differ fewer than one in a hundred pairs look so, which leaves both
 together under 5 %. Scores at quick depth have no chance in them: there any difference is one.
 """

@@ -356,7 +356,7 @@ def read(root: SkillRoot) -> SkillSource | Unreadable:
 
 
 def siblings(root: SkillRoot, *, most: int = 4) -> int:
-    """Count the skills beside one, up to ``most``: enough to know what could be referred to."""
+    """Count the skills next to one, up to ``most``: enough to know what could be referred to."""
     folder, _, own = root.directory.rpartition("/")
     if not own:
         return 0

@@ -341,7 +341,7 @@ class Sentence:
             self.denied[at] = bool(denial)
 
     def _accept(self, start: int, at: int, end: int) -> None:
-        """Record a phrase from ``start`` to ``end`` whose key word is ``at``."""
+        """Record a phrase from ``start`` to ``end`` with its key word at ``at``."""
         self._calls = self._calls or self.words[at] in _CALLING
         answer = start == self._condition and start < at
         self.plain[start] = False
@@ -354,7 +354,7 @@ class Sentence:
             self.triggers.append(Trigger(phrase=self._text[first:last], start=first, end=last))
 
     def _phrase(self, at: int, *, denied: bool) -> tuple[int, int, _Stance]:
-        """Return start, end and stance of the trigger phrase whose key word is here; the end is 0 without one."""
+        """Return start, end and stance of the trigger phrase that has its key word here; the end is 0 without one."""
         word = self.words[at]
         if word in _VERBS:
             return self._instruction(at, denied=denied)
@@ -524,7 +524,7 @@ _NO_USE_CASE = word_set("etc more similar instead others other on such as so")
 
 
 def routing_of(description: str, when_to_use: str) -> Routing:
-    """Analyse both as a client lists them; the description alone tells the language."""
+    """Analyse both as a client lists them; the description alone decides the language."""
     routing = analyse(" - ".join(part for part in (description, when_to_use) if part))
     return routing._replace(language=language_of(description)) if description and when_to_use else routing
 
@@ -591,5 +591,5 @@ def _use_case(sentence: Sentence, piece: list[int]) -> str:
 
 
 def _is_gerund(word: str) -> bool:
-    """Tell "building" from "string": what ends in -ing and is a doing."""
+    """Return whether a word ends in -ing and is an activity: "building", not "string"."""
     return len(word) > 4 and word.endswith("ing") and word.isalpha() and word not in _NO_GERUND

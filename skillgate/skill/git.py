@@ -297,7 +297,7 @@ class GitTree:
         return Entry(kind=_FILE, size=self._objects[real][1]) if real in self._objects else Entry(kind=_OTHER)
 
     def names(self, path: str) -> tuple[str, ...]:
-        """List a directory, sorted by code point; empty when it is none."""
+        """List a directory, sorted by code point; empty if it is no directory."""
         real = self.real(path)
         return () if real is None else tuple(sorted(self._directories.get(real, ())))
 
@@ -424,8 +424,8 @@ _PLAIN = "* -export-ignore -export-subst -filter -text -eol -ident -working-tree
 def check_out(repo_dir: str, commit: str, folder: str) -> None:
     """Write the files of a commit, by its full hash, into an empty directory; at most 2 GB.
 
-    A repository of its own, which borrows the objects, stands between: neither the configuration nor the attributes of
-    the one that is asked are in force, and nothing is written to it. Links that lead out of the directory, and
+    A separate repository, which borrows the objects, does the work. So neither the configuration nor the attributes of
+    the original repository are in force, and nothing is written to it. Links that lead out of the directory, and
     submodules, are left out.
     """
     where = ("rev-parse", "--path-format=absolute", "--git-path", "objects")

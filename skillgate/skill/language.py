@@ -140,10 +140,10 @@ def word_count(text: str) -> int:
 
 
 def language_of(text: str) -> Language:
-    """Tell English from anything else, by the first 20,000 characters.
+    """Distinguish English from anything else, by the first 20,000 characters.
 
-    One English function word is enough where no other language shows; another language must have more than twice as
-    many, and at least three next to any English word, so that "de facto" or a list of country codes changes nothing.
+    One English function word is enough if no other language shows. Another language must have more than twice as many,
+    and at least three if there is any English word. So "de facto" or a list of country codes changes nothing.
     Without any function word a common word of titles shows English: "Incident Commander Skill".
     """
     sample = text[:_SAMPLE]
@@ -165,7 +165,7 @@ def language_of(text: str) -> Language:
 
 
 def reads_as_prose(text: str) -> bool:
-    """Tell a block of sentences (a paragraph, a list item, a table row) from a list of keywords.
+    """Return whether a block (a paragraph, a list item, a table row) is sentences, not a list of keywords.
 
     A text is prose when enough of its words are function words other than "and" and "or", which lists have too; full
     stops prove nothing. For scripts without a list of function words the length of the phrases between commas decides.
@@ -198,7 +198,7 @@ def reads_as_prose(text: str) -> bool:
 
 
 def _is_plainly_english(text: str) -> bool:
-    """Tell at a glance what most blocks are: one English function word in eight, and at least three different ones.
+    """Check quickly what most blocks are: one English function word in eight, and at least three different ones.
 
     A short text without commas needs one alone, as it does below.
     """
@@ -210,12 +210,12 @@ def _is_plainly_english(text: str) -> bool:
 
 
 def _is_gerund(word: str) -> bool:
-    """Tell a word such as "upgrading": with one of them a list item reads as an activity, not as a keyword."""
+    """Return whether a word is like "upgrading": such a word makes a list item an activity, not a keyword."""
     return len(word) > _GERUND and word.endswith("ing")
 
 
 def _is_series_of_phrases(text: str, words: list[str]) -> bool:
-    """Tell a sentence that enumerates phrases of several words, joined by "and" or "or", from a list of words."""
+    """Return whether a sentence enumerates phrases of several words, joined by "and" or "or"; else it is a list."""
     cuts = _cuts(text)
     joined = any(word in JOINING for word in words)
     return joined and cuts >= 1 and len(words) >= max(_SERIES, _SERIES_PHRASE * (1 + cuts))
@@ -237,7 +237,7 @@ def _is_cyrillic(text: str) -> bool:
 def _spaceless_prose(text: str) -> bool:
     """Chinese by its function characters, Japanese by its hiragana, Thai and its like by the length of the phrases.
 
-    Latin names and commands may stand between the characters, as they do in every technical text.
+    Latin names and commands may be between the characters, as in every technical text.
     """
     letters = _spaceless(text)
     total = sum(letters.values())
@@ -263,7 +263,7 @@ def _counted(text: str, wanted: list[str]) -> dict[str, int]:
 
 
 def _cuts(text: str) -> int:
-    """Count the places between two words where a list could be cut, in any script; the end of the text is none."""
+    """Count the places between two words where a list could be cut, in any script, without the end of the text."""
     spaced = len(_CUT.findall(text.rstrip()))
     return spaced if text.isascii() else spaced + sum(text.count(mark) for mark in "、，；・")
 
@@ -339,7 +339,7 @@ def _mark(text: str, match: re.Match[str], before: str) -> str:
 
 
 def _ends_sentence(text: str, end: int, before: str) -> bool:
-    """Tell the end of a sentence from an abbreviation, a file name, a number, or a question quoted within one."""
+    """Return whether a sentence ends here, not an abbreviation, a file name, a number, or a question quoted in it."""
     rest = text[end : end + 8]
     outside = rest.lstrip(_CLOSING)
     if outside and not outside[0].isspace():

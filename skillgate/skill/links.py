@@ -23,7 +23,7 @@ _PLUGIN_NAME = re.compile(r"(?:[a-z0-9][a-z0-9-]*:)?[a-z0-9][a-z0-9-]*\Z")
 class Resolver:
     """Answers, for one skill, what kind a target is and which path of the tree it leads to.
 
-    ``at`` is the directory of the file whose links are followed, None for the skill's own: what is written in a file
+    ``at`` is the directory of the file that contains the links, None for the skill's own: what is written in a file
     below may mean either.
     """
 
@@ -180,7 +180,7 @@ _CODE_LINE = r"[Ll]\d+(?:[-:,CL]|\Z)"  # of a file that is cited
 
 
 def is_sample(document: Document, link: Link) -> bool:
-    """Whether a link reads as a sample of one, or is none: then nothing has to be where it leads."""
+    """Whether a link reads as a sample of one, or is no link: then its target need not exist."""
     path = target_path(link.target)
     parts = [part for part in path.split("/") if part not in ("..", "")]
     label = _label(document, link.span)

@@ -311,7 +311,7 @@ class _Lines:
     """Counts the line breaks of a block while its children are read.
 
     The parser reports most of them. Those inside a code span or a link's title it folds away; then each text is looked
-    up in the block's source, so that what follows stands on its own line again.
+    up in the block's source, so that what follows is on its own line again.
     """
 
     __slots__ = ("_content", "_cursor", "_folded", "_seen", "read")
@@ -345,7 +345,7 @@ def _breaks(child: Token) -> int:
 
 
 def _settle(link: Link, text: list[str], text_mark: int, shown: list[str], shown_mark: int) -> None:
-    """Drop the text of a dead link, so that writing one earns nothing; tell live ones apart by their target."""
+    """Drop the text of a dead link, so that writing one earns nothing; distinguish live ones by their target."""
     if link.dead:
         breaks = "\n" * sum(part.count("\n") for part in text[text_mark:])
         del text[text_mark:]
@@ -378,7 +378,7 @@ _HIDDEN = re.compile(r"<[a-z][^<>]*(?:\bhidden\b|display\s*:\s*none)[^<>]*>", re
 
 
 class _Section:
-    """A heading whose section is still open."""
+    """A heading with a section that is still open."""
 
     __slots__ = ("code_lines", "heading", "level", "line", "links", "words")
 

@@ -365,8 +365,8 @@ def documents(root: SkillRoot, found: Survey) -> Iterator[Document | Problem]:
     """Read and parse the Markdown files next to the main one that a model may come to follow.
 
     Not those made to be filled in, tests, papers about the skill, and second names of a file. What cannot be read, is
-    no text, or comes after :data:`MAX_DOCUMENTS` or :data:`MAX_TOTAL_BYTES` gives a problem in its place; so does the
-    skill as a whole where documents may be among the names that :func:`survey` did not look at.
+    no text, or comes after :data:`MAX_DOCUMENTS` or :data:`MAX_TOTAL_BYTES` gives a problem in its place. So does the
+    skill as a whole if documents may be among the names that :func:`survey` did not look at.
     """
     if found.cut:
         message = f"the skill has more than {MAX_FILES:,} files; of the rest only linked files are checked"

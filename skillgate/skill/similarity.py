@@ -4,8 +4,8 @@ It measures how distinct text is among the others; it predicts no activation.
 
 Source: S. Robertson and H. Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", Foundations and Trends
 in Information Retrieval 3 (4), 2009, section 3. Their weight of a term falls to 0 and below where half of the documents
-hold it. Here it is ln(1 + (N - n + 0.5) / (n + 0.5)), always above 0, since a catalogue may be two skills; only in
-catalogues large enough for such a term to be known as common is it passed over, as theirs would be.
+hold it. Here it is ln(1 + (N - n + 0.5) / (n + 0.5)), always above 0, since a catalogue may be two skills. In
+catalogues large enough to know that such a term is common, it is ignored, as theirs would be.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Likeness(NamedTuple):
 
 
 def terms(text: str) -> tuple[str, ...]:
-    """Split text into the terms it is compared by, in order, repeats kept.
+    """Split text into the terms it is compared by, in order, with repeats.
 
     A word is a run of letters, marks and digits of any script, in compatibility form and case-folded; apostrophes
     vanish, hyphens and everything else split. English stop words are dropped and ASCII words folded (``files``,
@@ -238,8 +238,8 @@ def _folded(word: str) -> str:
     """Fold an ASCII word: a plural's s, then -ing, -ed, a doubled last consonant, -e and -y until nothing changes.
 
     Only agreement matters (``parse``, ``parses``, ``parsed`` and ``parsing`` all give ``pars``), so the rules are few
-    and know no exceptions; words of at most three letters keep their s, and digits keep a word as it is, as does a
-    length that no word has.
+    and have no exceptions. Words of at most three letters keep their s. A word with digits stays as it is, as does one
+    that is longer than any word.
     """
     if len(word) > LONGEST or not word.isalpha():
         return word

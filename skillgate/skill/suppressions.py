@@ -1,13 +1,13 @@
 """Comments that suppress findings: ``<!-- skillgate: ignore RULE until 2027-01-31: why -->``.
 
 A comment in lines of its own covers itself and the block below it, a whole code block included; next to other text it
-covers its lines. ``ignore-file`` covers the file. In frontmatter a YAML comment says the same after ``#``: in a line of
-its own it covers the key below. A reason has to stand there: what has none, or one such as ``x``, suppresses nothing
+covers its lines. ``ignore-file`` covers the file. In frontmatter a YAML comment says the same after ``#``: in its own
+line it covers the key below. A reason is required: a comment without one, or with one such as ``x``, suppresses nothing
 and is reported.
 
 What looks like a comment in a code span, a link's title, an attribute, a script or a value of the frontmatter is text.
-So the parsers are asked. Those of Markdown tell no places: each mark is numbered, in as many characters as it has, and
-the numbers are looked for in what they give.
+So the parsers are asked. Those of Markdown report no places: each mark is numbered, in as many characters as it has,
+and the numbers are looked for in their output.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class Marked(NamedTuple):
-    """A comment that begins with the mark: offsets of its own and of what follows the mark, and whether it ends."""
+    """A comment that begins with the mark: its own offsets and those of what follows the mark, and whether it ends."""
 
     start: int
     text: int

@@ -67,7 +67,7 @@ class DiskTree:
         return Entry(kind=_DIRECTORY if stat.S_ISDIR(status.st_mode) else _OTHER)
 
     def names(self, path: str) -> tuple[str, ...]:
-        """List a directory, sorted by code point; empty when it is none or cannot be read."""
+        """List a directory, sorted by code point; empty if it is no directory or cannot be read."""
         real = self.real(path)
         try:
             return () if real is None else tuple(sorted(self.listing(real)))
@@ -202,7 +202,7 @@ def _kind(entry: os.DirEntry[str]) -> EntryKind | None:
 
 
 def _is_junction(entry: os.DirEntry[str]) -> bool:
-    """Tell a Windows junction, which calls itself a directory and leads anywhere, from a real one."""
+    """Return whether an entry is a Windows junction, which calls itself a directory and leads anywhere."""
     return bool(getattr(entry.stat(follow_symlinks=False), "st_reparse_tag", 0))
 
 

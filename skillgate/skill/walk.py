@@ -1,8 +1,8 @@
 """The walk that finds skills, one for directories and commits alike, and the plugin that each belongs to.
 
 It never recurses, follows a link only inside its tree, and enters each real directory once, so that loops and mirrors
-cost nothing. A watched tree writes down what judging a skill asked of the files around it: a stored result holds as
-long as every question has its old answer, so that no list of what a check may look at has to be kept.
+cost nothing. A watched tree records what judging a skill asked of the files around it. A stored result holds as long as
+every question has its old answer. So no list of what a check may look at is needed.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _DIRECTORY, _OTHER = EntryKind.DIRECTORY, EntryKind.OTHER
 class Folder:
     """A directory to walk: at the path ``real`` of a tree, without links, and ``shown`` to people (``""``: current).
 
-    ``key`` is its absolute path without links, with ``/``; ``repo`` that of its repository, ``""`` without one;
+    ``key`` is its absolute path without links, with ``/``; ``repo`` that of its repository, ``""`` without one.
     ``asks`` are the links and nested repositories on the path to it, each after the repository that may ignore it.
     """
 
@@ -306,7 +306,8 @@ class Plugins:
         """Return the tree path of the plugin that a skill's directory lies in, None if it lies in none.
 
         A plugin is a directory with ``.claude-plugin/plugin.json``, or one below a marketplace that is named there as
-        the source of a plugin. The marketplace's own directory is none by that alone: what it lists is installed apart.
+        the source of a plugin. That alone does not make the marketplace's own directory a plugin: what it lists is
+        installed separately.
         """
         above = list(_upward(directory))
         for place in above:

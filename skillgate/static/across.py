@@ -64,7 +64,7 @@ def duplicate_name(members: Sequence[Member]) -> Iterator[Clash]:
 
     Why:
         Some clients keep one of two skills with the same name, depending on the order they search in. Others show both,
-        and users cannot tell them apart. Within one plugin, or in one folder of skills, that is a warning. It is an
+        and users cannot distinguish them. Within one plugin, or in one folder of skills, that is a warning. It is an
         info for skills of different plugins, since their names start with the plugin's name, and for separate folders,
         which may never be installed together. A skill that exists once per client, as in .claude/skills/pdf and
         .codex/skills/pdf, is one skill. If such copies differ (description, when_to_use or prose, ignoring white
@@ -180,7 +180,7 @@ def indistinct(members: Sequence[Member]) -> Iterator[Clash]:
         A model chooses among the listed skills by name and description alone. If two of them say much the same in the
         same words, it has nothing to choose by. Two cases are reported. First, descriptions share their important
         words (BM25 over name and description; at least 0.3 of the score each has for itself), and one of the two has no
-        word of its own: none that it says twice, name included, and the other never. `paypal-integration` and
+        distinct word: none that it says twice, name included, and the other never. `paypal-integration` and
         `stripe-integration` may read alike word for word and are still distinct; so are two skills if one names the
         other. Second, more than half of a skill's own lines on when to use it are closer to a sibling's description, by
         a clear margin. The measure shows how distinct the texts are and predicts nothing about any model. Skills that

@@ -1,8 +1,8 @@
 """Code blocks: does one parse, is its error certain, and which language is a block without a tag in?
 
-:func:`syntax_error` asks the parser, for a score. For a finding about one block :func:`certain_error` asks more: JSON
-with comments, several documents in one block, lines cut out of a larger file and code of another version of Python do
-not parse either, and are shown on purpose.
+:func:`syntax_error` asks the parser, for a score. For a finding about one block :func:`certain_error` asks more.
+Some blocks do not parse on purpose: JSON with comments, several documents in one block, lines cut out of a larger file,
+and code of another version of Python.
 """
 
 from __future__ import annotations

@@ -418,8 +418,8 @@ def suppression_expired() -> None:
 
     Why:
         An end date is a promise to fix the finding by then. After that day the comment no longer suppresses anything:
-        the finding returns, and this one shows where the promise is. The comment still applies on its last day. A
-        comment with an end date whose finding is gone is only reported as unused.
+        the finding returns, and this one shows where the promise is. The comment still applies on its last day. If the
+        finding is gone, a comment with an end date is only reported as unused.
 
     Bad:
         <!-- skillgate: ignore BROKEN_LINK until 2025-06-30: the page is written by the release -->
@@ -485,8 +485,8 @@ def judge_swayed() -> None:
         A judge reads what the skill's author wrote, and that text may ask for a good rating, or pose as the judge's
         instructions. Two checks show whether it worked. Each question contains one item that is unrelated to the skill:
         an answer that rates it highly obeyed the skill or did not read it, and is ignored. And if a passage addresses a
-        judge or hides something, the skill is judged with and without it: the lower of the two ratings counts, and
-        scores that differ by a whole step of the scale or more are reported here. Such a passage has no use for users
+        judge or hides something, the skill is judged with and without it. The lower of the two ratings counts. Scores
+        that differ by a whole step of the scale or more are reported here. Such a passage has no use for users
         of the skill.
 
     Bad:

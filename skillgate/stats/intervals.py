@@ -113,8 +113,9 @@ def rate_draws(values: Sequence[float], rng: np.random.Generator, draws: int = D
     """Sample the rate behind some outcomes, for the lower and the upper end of an interval.
 
     For k in n the lower one is Beta(k + ¼, n − k + ¾), the upper one Beta(k + ¾, n − k + ¼). This is halfway between
-    Jeffreys' prior (½, ½), whose intervals of class-balanced F1 cover as little as 89 % at n = 50 + 10, and the betas
-    of Clopper and Pearson's ends (0, 1), whose intervals are a tenth wider than necessary. Without successes the
+    Jeffreys' prior (½, ½) and the betas of Clopper and Pearson's ends (0, 1). The former gives intervals of
+    class-balanced F1 that cover as little as 89 % at n = 50 + 10. The latter gives intervals a tenth wider than
+    necessary. Without successes the
     interval contains 0, without failures 1.
 
     Each value is a trial's outcome in [0, 1]; a mean over judges counts as a fraction of a success.

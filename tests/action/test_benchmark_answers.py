@@ -37,9 +37,9 @@ def test_a_forged_verdict_on_a_task_is_not_used_with_a_key_or_without(tmp_path: 
         demo.take()
         again = repository.run(**INPUTS)
         assert (again.outputs["completion"], len(demo.take())) == ("0.0000", 1)
-        assert any("1 kept answer was ignored" in notice for notice in again.run["notices"])
+        assert any("1 cached answer was ignored" in notice for notice in again.run["notices"])
         forge(repository.folder / "kept", best)
         repository.environ["ANTHROPIC_API_KEY"] = ""
         without = repository.run(**INPUTS)
     assert without.outputs["completion"] != "1.0000"
-    assert any("1 kept answer was ignored: without" in notice for notice in without.run["notices"])
+    assert any("1 cached answer was ignored: without" in notice for notice in without.run["notices"])

@@ -98,9 +98,9 @@ def test_without_a_key_kept_answers_are_ignored_and_the_comment_counts_them(
     assert (ran.code, demo.take()) == (0, [])
     assert "not judged" in ran.outputs["reasons"]
     assert ran.outputs["cached-answers"] == "0"
-    said = "kept answers were ignored: without SKILLGATE_CACHE_KEY or a static API key nothing tells who wrote them"
+    said = "without SKILLGATE_CACHE_KEY or a static API key the author of an answer cannot be verified"
     assert [said in notice for notice in ran.run["notices"]].count(True) == 1
-    assert "kept answers were ignored" in ran.summary
+    assert "cached answers were ignored" in ran.summary
 
 
 def test_what_the_comment_says_of_unusable_kept_replies_can_be_done_in_the_action(repository: PullRequest) -> None:
@@ -113,7 +113,7 @@ def test_what_the_comment_says_of_unusable_kept_replies_can_be_done_in_the_actio
         one.take()
         ran = repository.run(depth="standard", cache_dir="kept")
         assert one.take() == []
-    (said,) = [notice for notice in ran.run["notices"] if "no usable answer" in notice and "kept repl" in notice]
+    (said,) = [notice for notice in ran.run["notices"] if "no usable answer" in notice and "cached repl" in notice]
     assert said.endswith("; use an empty cache-dir to ask everything again")
     assert "--refresh" not in ran.summary
 
@@ -145,7 +145,7 @@ def test_answers_that_a_stranger_wrote_into_the_cache_do_not_turn_the_gate(
         assert forge(repository.folder / "kept", change) >= 4
         ran = repository.run(**gate)
     assert (ran.code, ran.outputs["score"]) == (1, honest.outputs["score"])
-    assert "kept answers were ignored: they are not signed with this run's key" in ran.summary
+    assert "cached answers were ignored: they are not signed with this run's key" in ran.summary
 
 
 def test_a_key_that_could_be_guessed_is_refused(repository: PullRequest, demo: Model) -> None:

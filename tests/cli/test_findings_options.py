@@ -380,7 +380,7 @@ def test_a_file_of_another_kind_is_never_overwritten(text: str, broken: Path) ->
     (broken / "notes").write_text(text, encoding="utf-8")
     done = run(broken, "check", "--write-known-findings", "notes")
     assert done.code == 2
-    assert "notes is there and is not a file of known findings: it is left as it is" in done.err
+    assert "notes exists and is not a file of known findings; use another name, or remove it" in done.err
     assert (broken / "notes").read_text(encoding="utf-8") == text
 
 
@@ -432,7 +432,7 @@ def test_writing_for_a_part_forgets_nothing_about_the_rest(broken: Path) -> None
     assert {path for _, path in rest} == {"others/pdf/SKILL.md", "skills/merge-sheets/SKILL.md"}
     write_skill(broken / "skills", body=BODY)
     done = run(broken, "check", "skills", "--write-known-findings", "known.json")
-    assert f"and kept {len(rest)} that this run did not check" in done.err
+    assert f"and left {len(rest)} that this run did not check" in done.err
     assert ("ORPHAN_REFERENCE", "skills/merge-sheets/SKILL.md") not in entries(broken / "known.json")
     assert rest <= entries(broken / "known.json")
     assert run(broken, "check", "--known-findings", "known.json").code == 0

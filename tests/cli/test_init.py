@@ -56,7 +56,7 @@ def test_nothing_is_overwritten_and_what_was_kept_is_said(tmp_path: Path) -> Non
     _, out, _ = run(cwd=tmp_path)
     assert (tmp_path / ".skillgate.yaml").read_text() == "threshold: 1\n"
     assert files(tmp_path) == [".skillgate.yaml", "benchmarks/README.md", "reports/README.md"]
-    assert "kept  .skillgate.yaml as it is\nkept  skills as it is\n" in out
+    assert "left  .skillgate.yaml as it is\nleft  skills as it is\n" in out
     before = {name: (tmp_path / name).read_bytes() for name in files(tmp_path)}
     _, out, _ = run("--json", cwd=tmp_path)
     assert json.loads(out) == {
@@ -71,7 +71,7 @@ def test_a_table_in_pyproject_is_not_shadowed(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[tool.skillgate]\nthreshold = 3\n")
     _, out, _ = run("--minimal", cwd=tmp_path)
     assert files(tmp_path) == ["pyproject.toml"]
-    assert out == "kept  [tool.skillgate] in pyproject.toml; no .skillgate.yaml was written\n"
+    assert out == "left  [tool.skillgate] in pyproject.toml; no .skillgate.yaml was written\n"
 
 
 @pytest.mark.parametrize("name", sorted(FILES))
@@ -89,7 +89,7 @@ def test_several_workflows_are_asked_for_one_by_one_and_none_is_overwritten(tmp_
     asked = [word for name in FILES for word in ("--workflow", name)]
     _, out, _ = run("--minimal", *asked, cwd=tmp_path)
     assert (tmp_path / place("fork")).read_text() == "mine\n"
-    assert f"kept  {place('fork')} as it is" in out
+    assert f"left  {place('fork')} as it is" in out
     assert {place(name) for name in FILES} <= set(files(tmp_path))
     _, out, _ = run("--minimal", "--json", *asked, cwd=tmp_path)
     assert json.loads(out)["kept"] == [".skillgate.yaml", *(place(name) for name in FILES)]

@@ -127,7 +127,7 @@ def test_a_kept_reply_is_read_anew_whatever_it_is_worth(tmp_path: Path) -> None:
     found = answers.get(ASKED, Named())
     assert found == Answer(Status.INVALID, None, reply("no number"), reason="not a number", cached=True)
     assert answers.remark is not None
-    assert answers.remark.startswith("1 kept reply is no usable answer")
+    assert answers.remark.startswith("1 cached reply is no usable answer")
 
 
 def test_a_kept_reply_that_nothing_can_read_is_not_there(tmp_path: Path) -> None:

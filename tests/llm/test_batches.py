@@ -609,7 +609,7 @@ def test_a_batch_of_somebody_else_that_looks_like_ours_gives_no_wrong_answers(tm
         asker = asking(server, batches=BatchJournal(file, now=time.time))
         (answer,) = batch_queue.run([partial(asked, "ours")], asker)
     assert (answer.value, answer.sent) == ("ours q", 2)
-    assert "gave 1 results that nobody asked for" in asker.notes[0]
+    assert "gave 1 results that were not requested" in asker.notes[0]
 
 
 def test_a_run_that_goes_on_takes_replies_from_its_journal_and_pays_for_none_twice(tmp_path: Path) -> None:
@@ -662,7 +662,7 @@ def test_a_line_that_was_cut_off_or_made_up_is_passed_over(tmp_path: Path) -> No
 
 
 def test_a_file_that_cannot_be_used_is_said_so(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="cannot be kept there"):
+    with pytest.raises(UsageError, match="cannot be stored there"):
         BatchJournal(str(tmp_path / "none" / "batches"), now=time.time)
     file = tmp_path / "batches"
     file.write_text(json.dumps({"format": 99, "intent": "x", "at": 0, "keys": []}) + "\n", encoding="utf-8")

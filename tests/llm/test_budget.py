@@ -305,7 +305,7 @@ def test_a_run_without_a_limit_ends_at_its_own_and_says_what_to_give() -> None:
     assert asked(budget)
     assert not asked(budget)
     assert budget.reason == (
-        f"${MOST * 1.1 - 0.012:.4f} is left of ${MOST * 1.1:.2f}, the most that a run without --max-cost-usd may cost,"
+        f"${MOST * 1.1 - 0.012:.4f} is left of ${MOST * 1.1:.2f}, the maximum cost of a run without --max-cost-usd,"
         f" and one more request may cost ${MOST:.4f}: give --max-cost-usd"
     )
 

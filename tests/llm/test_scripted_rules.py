@@ -68,7 +68,7 @@ def test_a_reply_of_null_is_a_reply() -> None:
         ("rules:\n- reply: {delay_ms: -1}", "rules.yaml:2: rules[0].reply.delay_ms: expected"),
         ("rules:\n- reply: {rating: 11}", "rules.yaml:2: rules[0].reply.rating: expected"),
         ("rules:\n- {reply: {}, match: {times: 0}}", "rules.yaml:2: rules[0].match.times: expected"),
-        ("rules:\n- reply: {text: a}\n  reply: {text: b}", "rules.yaml:3: the key rules[0].reply stands here a second"),
+        ("rules:\n- reply: {text: a}\n  reply: {text: b}", "rules.yaml:3: duplicate key rules[0].reply"),
         ("rules:\n- reply: {text: a, status: 500}", "rules.yaml:2: status and text are different replies"),
         ("rules:\n- reply: {retry_after_s: 2}", "rules.yaml:2: retry_after_s belongs to a failure"),
         ("rules:\n- reply: {status: 500, rating: 0}", "rules.yaml:2: rating has no place in a failure"),

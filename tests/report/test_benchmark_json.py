@@ -119,7 +119,7 @@ def test_what_nobody_could_tell_is_no_expectation_and_is_told() -> None:
     run = written(a_lift(a_task(1, 2, 1, with_skill=an_arm(2, expectations=held, score=1.0))))["runs"][0]
     assert [one["text"] for one in run["expectations"]] == ["It joins."]
     assert (run["result"]["passed"], run["result"]["total"]) == (1, 1)
-    assert run["notes"] == ["Nobody could tell, so it counts neither way: It runs."]
+    assert run["notes"] == ["Not graded, so it counts neither way: It runs."]
 
 
 def test_failures_and_grades_are_told() -> None:

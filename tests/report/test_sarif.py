@@ -162,8 +162,8 @@ def test_suppressing_a_finding_leaves_the_fingerprints_of_others() -> None:
     [
         ("comment", "inSource", "made by the build", None, "made by the build"),
         ("comment", "inSource", "later", "2031-01-31", "later (until 2031-01-31)"),
-        ("configuration", "external", None, None, "set aside by the configuration"),
-        ("known", "external", None, None, "set aside by the known findings"),
+        ("configuration", "external", None, None, "suppressed by the configuration"),
+        ("known", "external", None, None, "suppressed by the known findings"),
     ],
 )
 def test_what_was_set_aside_says_by_what(by: str, kind: str, reason: str | None, until: str | None, told: str) -> None:

@@ -38,7 +38,7 @@ def test_a_forged_answer_is_asked_anew_and_counted(work: Path, change: Callable[
         asked = demo.take()
     assert len(asked) >= 4
     assert done.json["results"][0]["composite"] == honest.json["results"][0]["composite"]
-    assert f"{len(asked)} kept answers were ignored: they are not signed with this run's key" in done.err
+    assert f"{len(asked)} cached answers were ignored: they are not signed with this run's key" in done.err
 
 
 def test_the_answer_to_another_request_is_not_used(work: Path) -> None:

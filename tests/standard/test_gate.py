@@ -196,6 +196,6 @@ def test_a_run_without_a_limit_that_costs_far_more_than_was_estimated_is_ended_a
     with model(rules) as demo:
         done = run(work, *words, at=demo)
     assert done.code == 3
-    assert "of $20.00, the most that a run without --max-cost-usd may cost" in done.err
+    assert "of $20.00, the maximum cost of a run without --max-cost-usd" in done.err
     assert "give --max-cost-usd" in done.err
     assert {one["gate"] for one in done.json["gate"]["outcomes"]} <= {"unmeasured"}

@@ -258,7 +258,7 @@ class Traffic:
         self.came = 0  # bytes received since the last call began
 
     def failed(self, kind: ErrorKind, words: str, *, retryable: bool = True) -> None:
-        """Record a problem; the first one is kept."""
+        """Record a problem, unless one is recorded already."""
         self.trouble = self.trouble or TroubleError(kind, words, retryable=retryable)
 
 
@@ -521,7 +521,7 @@ class _Network(httpcore2.AsyncNetworkBackend):
 
 
 class _Stream(httpcore2.AsyncNetworkStream):
-    """A connection whose bytes are counted."""
+    """A connection that counts its bytes."""
 
     def __init__(self, stream: httpcore2.AsyncNetworkStream, traffic: Traffic) -> None:
         self._stream, self._traffic = stream, traffic

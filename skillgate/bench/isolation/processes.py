@@ -165,8 +165,8 @@ class Slots:
 def _claim_block() -> tuple[int | None, socket.socket | None]:
     """Claim a block of uids that no other run uses, while the socket is open; Linux only.
 
-    The claim is visible within a network namespace only. So each container starts at another block, and blocks whose
-    users have processes are skipped.
+    The claim is visible within a network namespace only. So each container starts at another block, and skips blocks
+    with running processes.
 
     Raises:
         IncompleteError: Every block is taken.

@@ -1,9 +1,15 @@
 """Scorers of answers. Each file is one scorer, with a function of the scorer's name that prepares it.
 
-These constants are read from the source without importing it: ``NEEDS`` (keys of which a task must have one),
-``ALIASES``, ``ADAPTER`` (the only adapter whose answers it scores), ``ASKS_MODEL``, ``STARTS_PROGRAM``, ``PACKAGE``
-(required to import it), ``NO_BLANK_ITEMS`` (in the needed list), and whether a function ``check`` exists, which yields
-problems of the expectation.
+These constants are read from the source without importing it:
+
+- ``NEEDS``: keys of which a task must have one.
+- ``ALIASES``: other names of the scorer.
+- ``ADAPTER``: the only adapter that it scores answers of.
+- ``ASKS_MODEL``, ``STARTS_PROGRAM``: whether it does so.
+- ``PACKAGE``: required to import it.
+- ``NO_BLANK_ITEMS``: the needed list has none.
+
+A function ``check`` is optional. It yields problems of the expectation.
 
 This module selects the part of the answer to score before a scorer gets it, and reports a missing one.
 """

@@ -1,4 +1,4 @@
-"""Templates of new skills. Each file is one template, whose skill runs as it is.
+"""Templates of new skills. Each file is one template; its skill runs unchanged.
 
 These constants are read from the source: ``FIRST`` (a command to run before the tasks) and ``HYPHENS`` (``-`` replaces
 characters that the name cannot have). The first template by ``POSITION`` is the default. The programs of new skills

@@ -35,8 +35,8 @@ repos:
   - repo: {HOMEPAGE}
     rev: v{__version__}
     hooks:
-      - id: skillgate  # the SKILL.md files of a commit; or use one of these instead
-      # - id: skillgate-skill  # the skill of any changed file, including its references and scripts
+      - id: skillgate  # the SKILL.md files of a commit. Or use one of these instead.
+      # - id: skillgate-skill  # the skill of any changed file, including its references and scripts.
       # - id: skillgate-all  # every skill: also finds deletions and conflicts between skills
       # - id: skillgate-config  # .skillgate.yaml
 """
@@ -94,7 +94,7 @@ def run(args: argparse.Namespace, session: Console) -> int:
     if args.pre_commit and not session.json:
         _note_hooks(session, new=HOOKS_NAME in written)
     if "fork" in args.workflow and not session.json and not (root / place("pull-request")).exists():
-        session.out("then: skillgate init --workflow pull-request    (the workflow whose report is posted)")
+        session.out("then: skillgate init --workflow pull-request    (the workflow that creates the report)")
     return 0
 
 
@@ -151,9 +151,9 @@ def _report(session: Console, folder: str, written: list[str], existing: list[st
         return
     lines = [f"wrote {printable(name)}" for name in written]
     has_yaml = Path(session.cwd, folder, YAML_NAME).exists()
-    lines += [f"kept  {name} as it is" for name in existing if name != YAML_NAME or has_yaml]
+    lines += [f"left  {name} as it is" for name in existing if name != YAML_NAME or has_yaml]
     if YAML_NAME in existing and not has_yaml:
-        lines.append(f"kept  [tool.skillgate] in {TOML_NAME}; no {YAML_NAME} was written")
+        lines.append(f"left  [tool.skillgate] in {TOML_NAME}; no {YAML_NAME} was written")
     session.out("\n".join(lines))
 
 

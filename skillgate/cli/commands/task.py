@@ -1,7 +1,7 @@
 """Run a skill on one input and optionally compare its output with the expected result.
 
-Exits with 0 if the output passes, or if there is an output and no expectation; with 1 if it fails; and with 3 if the
-skill did not answer or the output could not be scored.
+Exits with 0 if the output passes, or if there is an output and no expectation. Exits with 1 if the output fails, and
+with 3 if the skill did not answer or the output could not be scored.
 """
 
 from __future__ import annotations

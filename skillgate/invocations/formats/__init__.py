@@ -1,9 +1,13 @@
 """Read recorded invocations, one file per format, and pass them to a store in scored batches.
 
-A format has ``is_it`` and ``read``. Constants read from its source before it is loaded: ``EXPECTED`` (its name in
-messages) and optionally ``FALLBACK`` (tried after all others), ``ONE_DOCUMENT`` (the file may be one line of any
-length, which comes in pieces under one number), ``LINE_BY_LINE`` (lines are independent, so that a file can be read in
-parallel) and ``GROWS`` (reading a file again later gives more about the same invocations).
+A format has ``is_it`` and ``read``. These constants are read from its source before it is loaded; all but the first
+are optional:
+
+- ``EXPECTED``: its name in messages.
+- ``FALLBACK``: tried after all others.
+- ``ONE_DOCUMENT``: the file may be one line of any length, which comes in pieces under one number.
+- ``LINE_BY_LINE``: lines are independent, so a file can be read in parallel.
+- ``GROWS``: reading a file again later gives more about the same invocations.
 """
 
 from __future__ import annotations

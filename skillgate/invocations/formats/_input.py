@@ -284,7 +284,7 @@ def fit_name(text: str) -> bool:
 
 
 def skill_name(name: str, *, keep_text: bool) -> str:
-    """Return the stored form of a skill's name: unchanged if it looks like a name or text is kept."""
+    """Return the stored form of a skill's name: unchanged if it looks like a name or text is stored."""
     return name if _SKILL.fullmatch(name) or (keep_text and fit_name(name)) else REPLACED
 
 

@@ -347,7 +347,7 @@ class Run:
         line: of the call that began it.
         message: id of the reply with that call, which is not part of the run.
         closed: whether it is over.
-        discarded: whether the skill was never loaded, through no fault of its own.
+        discarded: whether the skill was never loaded, which is not its fault.
         tokens_known, calls_known, edits_known: whether all of them were seen.
         follow_ups: number of later prompts; None within a sub-agent, which has no user.
         changed: number of its lines that were changed later.
@@ -423,7 +423,7 @@ class Run:
         self.closed, self.prompts_before = True, prompts
 
     def discard(self, why: str, *, latest: Run | None, over: Run | None) -> None:
-        """Record nothing: the skill was never loaded, through no fault of its own.
+        """Record nothing: the skill was never loaded, which is not its fault.
 
         ``latest`` is the run that follow-ups counted for before, ``over`` the run that it ended.
         """
@@ -433,7 +433,7 @@ class Run:
         self.latest, self.over = latest, over
 
     def reopen(self) -> None:
-        """Continue the run: the skill whose call ended it was never loaded."""
+        """Continue the run: a call of another skill ended it, but that skill was never loaded."""
         self.closed, self._ending = False, None
 
     def cut(self) -> None:

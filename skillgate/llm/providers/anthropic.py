@@ -1,12 +1,12 @@
 """The Messages API through Anthropic's own SDK: its address and its ways to find a key.
 
-The keeper of ``anthropic``. Credentials are the SDK's: a key, a token, a profile, workload identity. Whether there are
-any shows only when something is sent, so a run that finds all its answers kept needs none.
+Only this module uses ``anthropic``. Credentials are the SDK's: a key, a token, a profile, workload identity. Whether
+there are any shows only when something is sent, so a run with all its answers cached needs none.
 
-``SKILLGATE_ANTHROPIC_PLATFORM`` set to ``bedrock`` or ``vertex`` takes the SDK's client for Amazon Bedrock
-(``AWS_REGION``, and ``AWS_BEARER_TOKEN_BEDROCK`` or what boto3 finds) or for Vertex AI (``CLOUD_ML_REGION``,
-``ANTHROPIC_VERTEX_PROJECT_ID``, and what google-auth finds); ``pip install 'anthropic[bedrock]'`` or ``[vertex]``
-brings what they need.
+``SKILLGATE_ANTHROPIC_PLATFORM`` set to ``bedrock`` or ``vertex`` takes the SDK's client for that platform. Amazon
+Bedrock needs ``AWS_REGION``, and ``AWS_BEARER_TOKEN_BEDROCK`` or what boto3 finds. Vertex AI needs ``CLOUD_ML_REGION``,
+``ANTHROPIC_VERTEX_PROJECT_ID``, and what google-auth finds. ``pip install 'anthropic[bedrock]'`` or ``[vertex]``
+installs the packages.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Unconnected(NamedTuple):
 def connect(connection: Connection) -> Messages:
     """Connect as the environment says; nothing is sent yet.
 
-    Raises UsageError where the base URL or the platform is none, or the base URL holds a user or a password.
+    Raises UsageError if the base URL or the platform is invalid, or the base URL holds a user or a password.
     """
     platform = connection.environ.get(PLATFORM_VARIABLE, "").strip().lower()
     if platform not in ("", "bedrock", "vertex"):
@@ -242,7 +242,7 @@ def _named(text: str) -> set[str]:
 
 
 def reply_of(document: Mapping[str, Any], headers: Mapping[str, str], place: Destination) -> Reply:
-    """Read a message; raise ProviderError where it is none: no list of blocks, no reason to stop, no usage."""
+    """Read a message; raise ProviderError if it is invalid: no list of blocks, no reason to stop, no usage."""
     content, ended, usage = document.get("content"), document.get("stop_reason"), document.get("usage")
     whole = isinstance(content, list) and all(isinstance(part, dict) and "type" in part for part in content)
     if not whole or not isinstance(ended, str) or not isinstance(usage, dict):

@@ -64,7 +64,7 @@ class State(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A result as the API gives it, with its request's key; ``""`` where the line is none that can be read."""
+    """A result as the API gives it, with its request's key; ``""`` if the line cannot be read."""
 
     key: str
     result: Mapping[str, Any]
@@ -73,7 +73,7 @@ class Line(NamedTuple):
 def connect(connection: Connection) -> Batches:
     """Connect as the environment says; nothing is sent yet.
 
-    Raises UsageError where the base URL is none, or a platform without this API is configured.
+    Raises UsageError if the base URL is invalid, or a platform without this API is configured.
     """
     if connection.environ.get(direct.PLATFORM_VARIABLE, "").strip():
         raise UsageError(f"--provider batch: only Anthropic's own API has it; unset {direct.PLATFORM_VARIABLE}")
@@ -262,7 +262,7 @@ class Batches:
 
 
 def state_of(document: object) -> State | None:
-    """Read a batch; None for what is none, whatever it is."""
+    """Read a batch; None for anything else."""
     if not isinstance(document, dict):
         return None
     batch, status, counts = (document.get(name) for name in ("id", "processing_status", "request_counts"))

@@ -45,7 +45,7 @@ _NAMED = {  # what a 400 says of a parameter that the server or the model does n
 def connect(connection: Connection) -> OpenAICompatible:
     """Connect to the server at the base URL, with the key that the named variable holds.
 
-    Raises UsageError where there is no base URL, or it is none, or holds a user or a password.
+    Raises UsageError if there is no base URL, or it is invalid, or holds a user or a password.
     """
     if not connection.base_url:
         raise UsageError(
@@ -128,7 +128,7 @@ def _text(content: str | Iterable[Mapping[str, Any]]) -> str:
 
 
 def _reply(document: Mapping[str, Any], headers: Mapping[str, str], place: Destination) -> Reply:
-    """Read a completion; raise ProviderError where it is none."""
+    """Read a completion; raise ProviderError if it is invalid."""
     choices = document.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     message = choice.get("message") if isinstance(choice, dict) else None

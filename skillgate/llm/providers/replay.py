@@ -142,7 +142,7 @@ class Recorder:
 
 
 def read(file: str, *, cwd: str) -> tuple[Mapping[str, Reply | Failed], str]:
-    """Read a recording, whose path is relative to ``cwd``.
+    """Read a recording; its path is relative to ``cwd``.
 
     Returns what each request was answered with, the last time, by its fingerprint; and a digest of all of it. Raises
     UsageError where it cannot be read, or a line is no record; the message names it.

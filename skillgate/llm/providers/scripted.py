@@ -67,7 +67,7 @@ def connect(connection: Connection) -> Provider:
 
 
 def rules_of(file: str, *, cwd: str) -> Rules:
-    """Read the rules of a file whose path is relative to ``cwd``.
+    """Read the rules of a file; its path is relative to ``cwd``.
 
     Raises UsageError where the rules cannot be read or are not valid.
     """
@@ -113,7 +113,7 @@ class _Scripted:
         return _reply(outcome)
 
     def close(self) -> None:
-        """Let whoever waits for a delayed reply go."""
+        """Stop waiting for delayed replies."""
         self._closed.set()
 
 
@@ -163,8 +163,8 @@ class Failure(NamedTuple):
 class Engine:
     """Answers requests by rules, and what none of them answers by its world; thread-safe.
 
-    The same requests in the same order get the same answers; what depends on their order is only which of them use a
-    rule up that has a number of ``times``, and what a session is drawn as in a world that varies.
+    The same requests in the same order get the same answers. The order decides only two things: which requests use up a
+    rule with a number of ``times``, and the random outcome of a session in a world that varies.
     """
 
     def __init__(self, script: Rules | tuple[()] = ()) -> None:
@@ -198,7 +198,7 @@ class Engine:
         return self._message(body, reply, sample)._replace(rule=number)
 
     def _drawn(self, seen: Scene) -> Scene:
-        """Draw a session that was begun before anew, in a world that varies."""
+        """Sample a session that was begun before again, in a world that varies."""
         if not self._world.varies:
             return seen
         with self._lock:

@@ -424,7 +424,7 @@ def _quotations(ground: _Ground, names: tuple[str, ...]) -> list[str]:
 
 
 def _verdict(question: str, shown: str, parts: Sequence[Fenced], world: World) -> Verdict:
-    """Return what is known of a question by its name, of all that the grader was shown as one text."""
+    """Return what is known of a question by its name, of all that the grader was shown as one string."""
     if question == "match":
         return Verdict(better=_match(parts, world))
     answers = truths(shown)

@@ -1,4 +1,4 @@
-"""What a scripted model reads out of a request, and what the Messages API refuses in one. The body may be anybody's."""
+"""What a scripted model reads out of a request, and what the Messages API refuses in one. The body is untrusted."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Fenced(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The lines as one text."""
+        """The lines as one string."""
         return "\n".join(self.lines)
 
 
@@ -114,8 +114,8 @@ def question_of(body: Mapping[str, Any]) -> str:
     """Return the name of the question in the line ``Question: <name>``; ``""`` where there is none.
 
     It is looked for in the last text of each user message, the last message first, since an answer that did not fit is
-    followed by a message that only says so. Earlier texts are the skill's, which may hold such a line too; where
-    everything came as one text, the question is below the skill, so that the last such line is the one. A session
+    followed by a message that only says so. Earlier texts are the skill's, which may hold such a line too; if
+    everything came as one string, the question is below the skill, so the last such line counts. A session
     is known by its tools, whatever it holds.
     """
     if offers_tools(body):
@@ -215,7 +215,7 @@ def description(parts: Sequence[Fenced]) -> str:
 def requested(names: Sequence[str], text: str) -> tuple[str, ...]:
     """List those of some names that a question is about, in its order.
 
-    They are in lines of their own, as in ``Dimension robustness``; where none is, any mention counts.
+    Each is in its own line, as in ``Dimension robustness``; if no such line exists, any mention counts.
     """
     headed = [match[1] for match in _DIMENSION.finditer(text) if match[1] in names]
     if headed:

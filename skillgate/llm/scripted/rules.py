@@ -1,10 +1,10 @@
 """The rules of a scripted model, the world that whatever no rule answers follows, and how a session goes in it.
 
 The first rule that matches a request gives its reply. A world holds the truth about skills, sessions and graders, with
-known probabilities, so that what a run measures can be held against them. Every draw is a function of the world's seed
-and of what it is about (a session's first message and its list of skills, a pair of skills, an answer), never of the
-order or the time of requests: a run that is resumed, split over machines or sent as batches gets the same answers.
-Another seed gives independent ones.
+known probabilities, so that the measures of a run can be compared with them. Every draw is a function of the world's
+seed and of what it is about (a session's first message and its list of skills, a pair of skills, an answer). It never
+depends on the order or the time of requests: a run that is resumed, split over machines or sent as batches gets the
+same answers. Another seed gives independent ones.
 
 In a session the world decides which skill is loaded, what is read, and how it ends. Its final answers say in plain
 words what is true of them, which a scripted grader reads again.
@@ -111,8 +111,8 @@ class World(NamedTuple):
 
     seed: Annotated[int, Range(0, 1_000_000_000)] = 0
     target: str | None = None
-    """The skill that a prompt is about unless it bears the mark of a listed one, which prompts that the world writes
-    do; None: the listed one that has most words in common with the prompt."""
+    """The skill that a prompt is about, unless the prompt has the mark of a listed one. Prompts that the world writes
+    have such a mark. None: the listed skill that has most words in common with the prompt."""
     near_miss_contains: str | tuple[str, ...] = "out of curiosity"
     """A phrase, or several, one of which marks a near miss among the prompts for the skill, whatever its letter case;
     prompts that the world writes hold the first."""
@@ -131,7 +131,7 @@ class World(NamedTuple):
     position_bias: Share = 0.0  # of pairs: those of which the judge prefers the first, in either order
     draws: Share = 0.0  # of pairs: those that are equal in both orders
     varies: bool = False
-    """Whether a session that is begun a second time is drawn anew, as a real model's is; else the same requests have
+    """Whether a session that is begun a second time is sampled again, as a real model's is; else the same requests have
     the same replies. A demo server counts from its start, another provider from that of the run."""
 
     @property
@@ -150,7 +150,7 @@ class World(NamedTuple):
 
 
 class Chance(NamedTuple):
-    """Draws about one thing; each draw has a name of its own, and is the same whenever it is made."""
+    """Random values about one thing; each has its own name, and is the same whenever it is made."""
 
     seed: int
     about: str
@@ -237,7 +237,7 @@ def parse(data: bytes, label: str) -> Rules:
         raise UsageError(f"{label}:{line}: not UTF-8; save the file as UTF-8") from None
     except YamlProblem as problem:
         raise UsageError(f"{label}:{problem.line}:{problem.column}: {problem.message}") from None
-    problems = [f"{label}:{line}: the key {key} stands here a second time" for key, line in document.duplicates]
+    problems = [f"{label}:{line}: duplicate key {key}" for key, line in document.duplicates]
     try:
         rules = decode(Rules, document.values, unknown="error")
     except CodecError as error:
@@ -300,7 +300,7 @@ def _contradictions(reply: Scripted) -> list[str]:
     if reply.input is not None and reply.tool_use is None:
         problems.append("input belongs to tool_use, the name of a tool")
     if reply.rating is not None and kinds:
-        problems.append(f"rating is for a reply that is made up, not beside {kinds[0]}")
+        problems.append(f"rating is for a reply that is made up, not with {kinds[0]}")
     if reply.json is not ABSENT and not _writable(reply.json):
         problems.append("json has a value that JSON cannot hold, such as a date; quote it")
     if reply.input is not None and not _writable(reply.input):
@@ -363,7 +363,7 @@ class Truth(NamedTuple):
 
 
 def scene(body: Mapping[str, Any]) -> Scene:
-    """Read one request of a session; the body is one that the API takes, and may be anybody's."""
+    """Read one request of a session; the body is one that the API takes, and is untrusted."""
     messages = body["messages"]
     at = next((index for index, message in enumerate(messages) if message["role"] == "assistant"), len(messages))
     first, later = messages[:at], messages[at:]

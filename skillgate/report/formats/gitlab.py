@@ -26,7 +26,7 @@ _UNREAD = "blocker"
 
 
 def render(report: Report) -> str:
-    """Write one issue for each finding that stands, worst first, and one for each skill that could not be read."""
+    """Write one issue for each active finding, worst first, and one for each skill that could not be read."""
     issues = [_unread(result) for result in report.results if not result.evaluated]
     issues += [_issue(item) for item in marked(report) if item.suppressed is None]
     return json.dumps(issues, ensure_ascii=False, indent=2) + "\n"

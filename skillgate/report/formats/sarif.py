@@ -1,4 +1,4 @@
-"""The report as SARIF 2.1.0: one run for skillgate, one more for each tool whose findings were merged.
+"""The report as SARIF 2.1.0: one run for skillgate, one more for each tool with merged findings.
 
 It keeps within what GitHub's code scanning takes in. Source of the limits: GitHub's page "SARIF support for code
 scanning", sections "File compatibility" and "Supported properties".
@@ -53,7 +53,7 @@ def render(
     Args:
         report: the report.
         pages: what the rules say of themselves; without them a rule is described by its id and its fix.
-        suppressed: also write findings that were set aside, marked so. GitHub does not read the mark and shows them as
+        suppressed: also write suppressed findings, marked so. GitHub does not read the mark and shows them as
             open alerts, so that they are left out, and counted in a notification, unless asked for.
         results: the most of a run.
         packed: bytes of the compressed file.
@@ -147,7 +147,7 @@ def _location(path: str, **start: int) -> _Json:
 
 def _suppression(item: Suppressed) -> _Json:
     by = {"comment": "a comment in the file", "configuration": "the configuration", "known": "the known findings"}
-    reason = item.reason or f"set aside by {by.get(item.by, item.by)}"
+    reason = item.reason or f"suppressed by {by.get(item.by, item.by)}"
     return {
         "kind": "inSource" if item.by == "comment" else "external",
         "status": "accepted",

@@ -217,7 +217,7 @@ class _Writer:
     def _row(
         self, cells: Sequence[Cell], texts: list[str], widths: Sequence[int], names: Sequence[Column], indent: int
     ) -> Iterator[str]:
-        """Write a row whose last cell goes on below itself."""
+        """Write a row with a last cell that continues below itself."""
         is_long = names[-1].kind == "text" and len(texts) > 1
         wrapped = self._clipped(texts[-1], widths[-1]) if is_long else [texts[-1]]
         first = _aligned([cut(texts[0], widths[0]), *texts[1:-1], wrapped[0]][-len(texts) :], widths, names)
@@ -292,7 +292,7 @@ def _text(cell: Cell) -> str:
 
 
 def _begun(text: str, width: int) -> str:
-    """Mark that a text goes on, within a width."""
+    """Mark that a text continues, within a width."""
     while columns(text) > width - 1:
         text = text[:-1]
     return f"{text}…"

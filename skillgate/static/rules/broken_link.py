@@ -5,8 +5,8 @@ Why:
     of every document are checked, both from the document's own directory and from the skill's. In the main file,
     ORPHAN_REFERENCE covers links into references/, and DEAD_CROSS_REF covers links to other skills.
     The finding is an error if the target has a file's name or its directory exists. It is a warning if the target may
-    be a file of the user's project: outside the skill, in a folder that the skill does not have, with a name such as
-    package.json, or if the link's text is the path itself. Not checked: templates, routes, hosts, placeholders
+    be a file of the user's project. Such a target is outside the skill, in a folder that the skill does not have, has a
+    name such as package.json, or is also the link's text. Not checked: templates, routes, hosts, placeholders
     (`path/to/file.md`, `[text](url)`), line references (`#L10`), lists after "Example:", code, and links in raw HTML.
     Each target is reported once per document.
 

@@ -4,9 +4,9 @@ Why:
     A model reads what a reviewer cannot see. Tag characters spell out instructions, bidirectional overrides show code
     in another order than it runs, and a zero-width space inside a word breaks searches and commands. Overrides, tag
     characters and runs of variation selectors are errors; an invisible character inside a word is a warning.
-    Silent where a script needs them: emoji sequences and flags, joiners of Arabic, Persian and Indic scripts, marks
-    and embeddings next to right-to-left letters, breaks in Thai or Chinese, a byte order mark at the start. Scripts are
-    checked as well as documents.
+    Characters that a script needs are not reported: emoji sequences and flags, joiners of Arabic, Persian and Indic
+    scripts, marks and embeddings next to right-to-left letters, and breaks in Thai or Chinese. Nor is a byte order mark
+    at the start. Scripts are checked as well as documents.
 
 Bad:
     run the de<U+200B>ploy script
@@ -92,9 +92,14 @@ class _Invisible(NamedTuple):
 def _invisible(text: str) -> list[_Invisible]:
     """Find the runs of invisible characters that no script needs.
 
-    Needed are: joiners in emoji and in the scripts that need them, directional marks and embeddings on a line with
-    letters written from right to left, breaks without width between letters of scripts without spaces, variation
-    selectors behind what they vary, a byte order mark at the very start, and the emoji of three flags.
+    These are needed:
+
+    - joiners in emoji and in the scripts that need them
+    - directional marks and embeddings on a line with letters written from right to left
+    - breaks without width between letters of scripts without spaces
+    - variation selectors behind what they vary
+    - a byte order mark at the very start
+    - the emoji of three flags
     """
     if re.search(_ANY, text) is None and re.search(f"[{_SELECTORS}]{{{_LONG_RUN}}}", text) is None:
         return []  # one class of characters is found many times as fast as one of five

@@ -2,10 +2,10 @@
 
 Why:
     Everything after the fence is read as code: headings, links and instructions below it stop working, and a rendered
-    page shows the rest of the document as one grey box. Usual causes: an editor or model cut the text off; a fence is
-    inside a fence of the same length (the outer one needs four backticks); in a list, the closing fence is not
-    indented like the opening one. A block in a list item or quotation ends with it. If the block swallows nothing
-    else, there or at the end of the document, the finding is a warning.
+    page shows the rest of the document as one grey box. There are three usual causes. An editor or model cut the text
+    off. A fence is inside a fence of the same length (the outer one needs four backticks). In a list, the closing fence
+    is not indented like the opening one. A block in a list item or quotation ends with it. If the block swallows
+    nothing else, there or at the end of the document, the finding is a warning.
 
 Bad:
     ```bash
