@@ -265,7 +265,7 @@ def badges(skills: Sequence[Rated]) -> Iterator[str]:
 
 
 def coefficients(skills: Sequence[Rated]) -> Iterator[str]:
-    """Write the fit over all collections beside what is shipped."""
+    """Write the fit over all collections next to what is shipped."""
     intercept, weights = fit(_terms(skills), _rating(skills, "overall"))
     errors = left_out(skills) - _rating(skills, "overall")
     yield f"intercept {intercept:.2f}; deviation with collections left out {np.sqrt(np.mean(errors**2)):.2f}"
@@ -279,7 +279,7 @@ def coefficients(skills: Sequence[Rated]) -> Iterator[str]:
 
 
 def public_composites(data: Path) -> list[float]:
-    """Return the composites of all public skills at hand, sorted."""
+    """Return the composites of all available public skills, sorted."""
     found = []
     for root in discover([str(data.parent / "corpus"), str(data / "skills")]).roots:
         score = _score(root)

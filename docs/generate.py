@@ -129,7 +129,7 @@ _PICTURES = """Each point is a skill; the red line joins the means of tenths.
 
 ![Readers' rating over the estimate](calibration-estimate.svg)
 
-`public_percentile` (quick depth) is the share of public skills whose composite is no higher. It comes from a table
+`public_percentile` (quick depth) is the share of public skills with no higher composite. It comes from a table
 that is generated for each scoring version.
 """
 

@@ -35,6 +35,8 @@ SHORTEST = 4
 DATA = ("tests/", "examples/skills/", "skillgate/bench/builtin/", "docs/schemas/", ".github/", "docker/")
 # Modules whose constants are prompts for a model, or what a scripted model answers. Their other texts are checked.
 PROMPTS = (
+    "skillgate/skill/frontmatter.py",  # lists of words
+    "skillgate/static/rules/instruction_override.py",
     "skillgate/bench/scorers/llm_judge.py",
     "skillgate/judge/asking.py",
     "skillgate/judge/questions.py",
@@ -128,7 +130,7 @@ def python(path: str, source: str) -> Iterator[Text]:
 def is_prose(text: str) -> bool:
     """Return whether a string has words, and is no pattern, style sheet, query, path or list of words."""
     words = re.findall(r"[A-Za-z]{2,}", text)
-    is_list = len(words) > 15 and not re.search(r"[.,;:!?]", text)
+    is_list = len(words) > 15 and not re.search(r"[.,;:!?](?!\w)", text)
     return len(words) > 1 and " " in text.strip() and not is_list and not _NO_PROSE.search(text)
 
 

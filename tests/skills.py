@@ -203,7 +203,7 @@ def from_table(result: SkillResult, name: str) -> float:
             "every line",
             "MUST",
             "lines of prose",
-            "stands by itself",
+            "is alone",
             "other skill",
         ),
         *("Related", "See also", "section “", "holds too little"),

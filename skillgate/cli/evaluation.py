@@ -179,7 +179,7 @@ def _rendered(
     single: bool,
     seconds: float | None = None,
 ) -> str:
-    """Write a document in a format; a page shows the source beside findings."""
+    """Write a document in a format; a page shows the source next to findings."""
     if name == "html" and command != "compare":
         from skillgate.cli.excerpts import excerpts  # only for a page
         from skillgate.report import score

@@ -430,7 +430,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     for name, value in pairs:
         if name in fields:
-            raise ValueError(f'the key "{name}" stands twice')
+            raise ValueError(f'the key "{name}" appears twice')
         fields[name] = value
     return fields
 

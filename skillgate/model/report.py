@@ -147,7 +147,7 @@ class Verdict(NamedTuple):
 
 
 class PublicPercentile(NamedTuple):
-    """The share of public skills, in per cent, whose composite at quick depth is no higher; ``skills`` is how many."""
+    """The percentage of public skills with no higher composite at quick depth; ``skills`` is how many there are."""
 
     value: Points
     skills: Count

@@ -150,7 +150,7 @@ class Ordered(NamedTuple):
         found = sum(usable(entry["prompt"]) is not None for entry in value["prompts"])
         if 2 * found >= self.many:
             return None
-        limit = f"an empty one or one of more than {MOST_PROMPT_CHARACTERS:,} characters is none"
+        limit = f"an empty one or one of more than {MOST_PROMPT_CHARACTERS:,} characters does not count"
         return f"prompts holds {found} that can be used, but {self.many} were asked for; {limit}"
 
 

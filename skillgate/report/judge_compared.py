@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SCRIPTED = "SCRIPTED OR REPLAYED ANSWERS"
 INCONCLUSIVE = "inconclusive: "
-_CHANCE = "does not tell from chance"  # of the gate's reason
+_CHANCE = "does not distinguish from chance"  # of the gate's reason
 
 
 def judge_of(result: SkillResult) -> JudgeLayer | None:
@@ -83,7 +83,7 @@ def not_comparable(before: SkillResult, after: SkillResult) -> str:
         after: the skill on the other.
 
     Returns:
-        All reasons as one text that begins with ``inconclusive:``.
+        All reasons as one string that begins with ``inconclusive:``.
     """
     if before.composite.score is None or after.composite.score is None:
         return ""
@@ -92,7 +92,7 @@ def not_comparable(before: SkillResult, after: SkillResult) -> str:
 
 
 def unmoved(change: DimensionChange) -> DimensionChange:
-    """Leave both scores of a dimension beside each other without a change: they mean different things."""
+    """Keep both scores of a dimension without a change: they mean different things."""
     return change._replace(change=None, better=None)
 
 
@@ -118,7 +118,7 @@ def _is_sampled(before: SkillResult | None, after: SkillResult | None) -> bool:
 
 
 def _was_judged(result: SkillResult) -> bool:
-    """Tell whether judges or sessions are in a skill's score."""
+    """Return whether judges or sessions are in a skill's score."""
     return any(isinstance(layer, JudgeLayer | MonteCarloLayer) for layer in result.layers)
 
 

@@ -96,8 +96,8 @@ def blocks(result: SkillResult, context: Context, *, alone: bool) -> Iterator[Bl
     new = frozenset(change.new) if change else frozenset()
     if result.findings:
         yield Heading("Findings", 3)
-        told = [finding for step in found if step.fix for finding in step.findings]
-        yield findings(result.findings, context, new=new, within=result.skill.path, told=told)
+        shown = [finding for step in found if step.fix for finding in step.findings]
+        yield findings(result.findings, context, new=new, within=result.skill.path, fixed=shown)
     if change and change.fixed:
         yield Heading("Fixed", 3)
         gone = context._replace(links=context.links.nowhere, source=no_source)
@@ -167,7 +167,7 @@ def findings(
     new: Collection[Finding] = (),
     within: str = "",
     fixes: bool = True,
-    told: Iterable[Finding] = (),
+    fixed: Iterable[Finding] = (),
 ) -> Items:
     """List findings, worst first.
 
@@ -177,9 +177,9 @@ def findings(
         new: those to be marked as new.
         within: the folder that paths are relative to.
         fixes: whether to show fixes, each once.
-        told: findings whose fix the page shows elsewhere.
+        fixed: findings with a fix that the page shows elsewhere.
     """
-    shown = {(finding.id, finding.fix) for finding in told}
+    shown = {(finding.id, finding.fix) for finding in fixed}
     items = []
     for finding in sorted(found, key=order):
         is_told = not fixes or (finding.id, finding.fix) in shown

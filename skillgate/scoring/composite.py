@@ -209,7 +209,7 @@ def _mean(scores: Sequence[float]) -> float | None:
 
 
 def _median(scores: Sequence[float]) -> float | None:
-    """Return the median; the standard library's would bring fractions and decimals into every start."""
+    """Return the median; the standard library's would import fractions and decimals at every start."""
     ranked = sorted(scores)
     middle = len(ranked) // 2
     return _mean(ranked[middle : middle + 1] if len(ranked) % 2 else ranked[middle - 1 : middle + 1])

@@ -42,8 +42,8 @@ class Policy(NamedTuple):
         on_inconclusive: what a bound does that lies inside a measurement's interval: ``point`` (the point estimate
             decides), ``pass``, ``warn`` (it passes, and says so) or ``fail``.
         lenient: whether what could not be judged, for no reason that its text can have brought about, fails no gate.
-        min_activation: the least share of simulated sessions that load the skill where they should.
-        max_failure_rate: the largest share of simulated sessions that may fail.
+        min_activation: minimum share of simulated sessions that load the skill where they should.
+        max_failure_rate: maximum share of simulated sessions that may fail.
     """
 
     fail_on: frozenset[str] = frozenset()
@@ -124,7 +124,7 @@ def judge(
     sampled, and ``spent`` how the budget ended the run early.
 
     Returns:
-        A verdict whose ``passed`` is None when nothing was asked, False when a gate in ``fail_on`` failed or could not
+        A verdict: ``passed`` is None if no gate was requested, False if a gate in ``fail_on`` failed or could not
         be measured. Skills that were not evaluated are the caller's exit code 3; their gates are unmeasured.
     """
     outcomes = tuple(_answers(result, policy, baseline, drop, compared=compared))
@@ -239,7 +239,7 @@ REAL = 0.05  # the chance, over all skills of a run, of calling a drop real wher
 
 
 def sampled_layers(result: SkillResult) -> tuple[JudgeLayer | MonteCarloLayer | RankingLayer, ...]:
-    """Return the layers that asked a model; a ranking without a corpus is none of them."""
+    """Return the layers that asked a model; a ranking without a corpus is not one of them."""
     return tuple(
         layer
         for layer in result.layers
@@ -260,7 +260,7 @@ def regression(
     """Ask that a skill keep its badge and lose at most ``max_drop`` points, on two decimals.
 
     A drop between sampled scores counts where the paired test says that it is real, or where what was not sampled
-    fell that far by itself. Scores that cannot be compared are inconclusive, however they lie.
+    fell that far alone. Scores that cannot be compared are inconclusive, however they lie.
     """
     was, now = before.composite, after.composite
     for side, result in (("its baseline", before), ("it", after)):
@@ -308,7 +308,7 @@ def _chance(name: str, drop: DropTest, moved: str, max_drop: float) -> str | Non
     least = drop.smallest_detectable
     seen = "" if least is None else f"; the least drop it would see is {least:.1f}"
     chance = "" if drop.p is None else f" (p = {drop.p:.2f}{seen})"
-    return f"inconclusive: {name} went {moved}, which the paired test does not tell from chance{chance}"
+    return f"inconclusive: {name} went {moved}, which the paired test does not distinguish from chance{chance}"
 
 
 def _surely_lost(before: SkillResult, after: SkillResult, drop: DropTest) -> bool:
@@ -340,8 +340,8 @@ def sampled_drops(
 ) -> tuple[DropTest | None, ...]:
     """Test each skill's drop, where it has a baseline and both were sampled.
 
-    Holm's correction counts the skills of which an answer differs: of one whose answers are all as they were, nothing
-    was asked, and however many of them there are, they hide nobody's fall.
+    Holm's correction counts only the skills with an answer that differs. Unchanged skills were not tested, so any
+    number of them does not hide the fall of another.
 
     Pairs are the baseline, None without one, and what is there now; ``max_drops`` are the points that each may lose.
     """
@@ -394,7 +394,7 @@ GATE = "threshold"  # the word in ``fail-on`` that lets both fail a run
 def loads_enough(loaded: int, measured: int, bound: float, on_inconclusive: str = "point") -> Outcome:
     """Answer whether enough sessions loaded the skill.
 
-    ``measured`` sessions, at least one, had a prompt for it; ``bound`` is the least share, in [0, 1].
+    ``measured`` sessions, at least one, had a prompt for it; ``bound`` is the minimum share, in [0, 1].
     ``on_inconclusive`` is as in :class:`Policy`; the interval is Clopper and Pearson's.
     """
     if on_inconclusive != "point" and _straddled(loaded, measured, bound) is not None:
@@ -412,7 +412,7 @@ def fails_seldom(failed: int, measured: int, bound: float, on_inconclusive: str 
 def session_gates(
     layers: Sequence[Layer], min_activation: float | None, max_failure_rate: float | None, on_inconclusive: str
 ) -> Iterator[GateOutcome]:
-    """Answer the gates that are asked for, of a skill whose sessions were simulated; none where none were."""
+    """Answer the requested gates for a skill with simulated sessions; yield nothing for one without."""
     layer = next((layer for layer in layers if isinstance(layer, MonteCarloLayer)), None)
     if layer is None:
         return

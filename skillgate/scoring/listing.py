@@ -37,8 +37,8 @@ LIMITS = {
     ),
 }
 """Claude Code joins description and when_to_use, cuts them at 1,536 characters and lists 1 % of its context window in
-characters, 8,000 where that is not known; Codex cuts a description at 1,024 and lists 2 % or 8,000. Sources: the
-documentation of both clients, as of 2026-11. Configurable there, so that 8,000 is the figure for who changed nothing.
+characters, or 8,000 if that is not known. Codex cuts a description at 1,024 and lists 2 % or 8,000. Sources: the
+documentation of both clients, as of 2026-11. Both can be configured; 8,000 is the default.
 """
 
 
@@ -87,7 +87,7 @@ def shelf(member: Member) -> tuple[str | None, str]:
     """Name what a skill is listed together with: its plugin or, without one, the folder of skills it lies in.
 
     Returns:
-        The plugin, and the path of the folder: up to ``skills`` where that stands in the path, else the parent.
+        The plugin, and the path of the folder: up to ``skills`` if the path has that, else the parent.
     """
     if member.plugin is not None:
         return member.plugin, ""
@@ -97,7 +97,7 @@ def shelf(member: Member) -> tuple[str | None, str]:
 
 
 def comparable(members: Sequence[Member]) -> tuple[tuple[Member, ...], ...]:
-    """Split a catalogue into the skills that are held against one another, each part sorted by path.
+    """Split a catalogue into groups of skills to compare with one another, each sorted by path.
 
     Copies of one skill for several clients, such as those in ``.claude/skills`` and ``.codex/skills``, are never read
     by the same client.

@@ -1,6 +1,6 @@
 """Whether a sampled score really dropped: the paired test that the regression gate asks at depths that sample.
 
-What layer 1 and the penalty say is deterministic, and a drop there is real by itself. What judges and sessions say is
+What layer 1 and the penalty say is deterministic, and a drop there is real. What judges and sessions say is
 noisy: the same text sampled twice differs. So their answers on the two versions are exchanged, answer by answer and
 session by session, in every way there is, and a drop counts as real where few exchanges give one as large.
 """
@@ -44,7 +44,7 @@ class Sessions(NamedTuple):
 
     Attributes:
         rows: those before, then those after, both in the order of ``units``.
-        units: of each prompt, what tells it from the others.
+        units: of each prompt, what distinguishes it from the others.
         differing: shape (prompts,), where the two sides differ.
         dimensions: those that the sessions measured on both sides.
         near_misses: whether such sessions were asked for.
@@ -80,7 +80,7 @@ class Sessions(NamedTuple):
 def sessions(before: MonteCarloLayer | None, after: MonteCarloLayer | None) -> Sessions | None:
     """Pair the sessions of two versions by prompt and label; None where neither side has any.
 
-    A prompt whose session was not measured on a side is in neither.
+    A prompt is in neither side if its session was not measured on one.
 
     Raises:
         Refusal: they are not the same measurement.
@@ -161,10 +161,10 @@ class Paired(NamedTuple):
         p: one-sided, of the sampled part: how often chance alone loses as much.
         units: answers that could be exchanged: a judge's rating of one dimension, all predictions on a prompt, or a
             whole simulated session.
-        smallest_detectable: the drop that the gate would find in 80 of 100 such comparisons, with answers that scatter
-            as these do (a real drop adds to the scatter, so it is at most that); None where so few answers differ that
-            no p can be small.
-        flip_rate: of comparisons of two judgings of one text, the share that the gate would fail; likewise.
+        smallest_detectable: the drop that the gate would find in 80 of 100 such comparisons, with the scatter of these
+            answers. A real drop adds to the scatter, so this is an upper limit. None if so few answers differ that no p
+            can be small.
+        flip_rate: of comparisons of two judgings of one text, the share that the gate would fail; None as above.
         reason: why the two cannot be compared, and all but ``drop`` is missing; None where they can.
     """
 
@@ -200,7 +200,7 @@ class _Side(NamedTuple):
 class _Answer(NamedTuple):
     """One number that both versions have: of which dimension, in which unit, its values in [0, 1].
 
-    ``kind`` tells prompts that should trigger from near misses; None for ratings.
+    ``kind`` distinguishes prompts that should trigger from near misses; None for ratings.
     """
 
     dimension: Dimension
@@ -216,9 +216,9 @@ def paired(before: SkillResult, after: SkillResult, seed: int = 0, *, max_drop: 
     Judges are paired by their place, prompts and sessions by the prompt's text and label; a session that was not
     measured on a side is left out on both. Matches and lift are no part of a composite and do not enter. Exact for at
     most 15 units that differ, else 9,999 exchanges by chance and the one as found. Ratings that one reply gives
-    together are exchanged one by one all the same: by simulation, with half and more of the noise common to a reply, at
-    most 6 % of comparisons of one text with itself come out at p ≤ 0.05, and exchanging replies leaves one judge too
-    few units to find anything.
+    together are still exchanged one by one. By simulation, with half or more of the noise common to a reply, at most
+    6 % of comparisons of one text with itself have p ≤ 0.05. Exchanging whole replies leaves one judge too few units
+    to find anything.
 
     ``max_drop`` is the gate's, which decides with p what would be found and what would flip.
     """

@@ -1,7 +1,7 @@
 """Which skill of one report is which of another, and whether what models said of the two means the same.
 
-A skill is first the one at the same path in the repository, then the one that is shown by the same path, and then the
-only one of the same name and content, of the same name, or of the same content.
+A skill is matched with the one at the same path in the repository, then with the one of the same shown path. Then it
+is the only one of the same name and content, of the same name, or of the same content.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class Pairs(NamedTuple):
         rebased: for each skill of the first report the path that the second one would show it by, where all of its
             paths begin elsewhere; empty where the paths of both begin alike.
         start: what the first report's paths begin with instead of what the second's begin with, both without a slash
-            at the end; None likewise.
+            at the end; None as above.
     """
 
     pairs: tuple[Pair, ...]
@@ -145,10 +145,10 @@ class Pairs(NamedTuple):
 
 
 def paired(before: Sequence[SkillResult], after: Sequence[SkillResult]) -> Pairs:
-    """Pair the skills of two reports; paths are each report's own, and no path stands twice in one.
+    """Pair the skills of two reports; paths are each report's own, and no path appears twice in one.
 
-    Where no shown path is in both, and most skills of one name differ by the beginning of their paths alone, the
-    reports are taken to be of one place that was named differently, as from another working directory.
+    Two reports may name one place differently, as from another working directory. That is assumed if no shown path is
+    in both, and most skills of one name differ only in how their paths begin.
     """
     then = {result.skill.path: result for result in before}
     now = {result.skill.path: result for result in after}
@@ -271,7 +271,7 @@ def _sessions(result: SkillResult) -> MonteCarloLayer | None:
 def judges_apart(one: JudgeLayer, other: JudgeLayer) -> tuple[Difference, ...]:
     """List what differs between two judgings in anything but the skill.
 
-    More opinions of the same judges mean the same, so models are held against each other by their share.
+    More opinions of the same judges mean the same, so models are compared by their share.
     """
     found = (
         ("models", _mix(one), _mix(other)),
@@ -348,7 +348,7 @@ def _service(provider: str) -> str:
 
 
 def _prompts(what: str, one: str | None, other: str | None) -> Iterator[tuple[str, str, str]]:
-    """Hold prompts against each other; what one side does not know it has not measured."""
+    """Compare prompts; what one side does not know it has not measured."""
     if one is not None and other is not None:
         yield what, one, other
 

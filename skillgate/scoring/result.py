@@ -240,7 +240,7 @@ def _advice_on(
 
 
 def _loaded_measures(layer: MonteCarloLayer) -> dict[Dimension, float]:
-    """Return what sessions measured of each dimension, without the load factor; what none of them tells is left out."""
+    """Return what sessions measured of each dimension, without the load factor; the rest is left out."""
     found = {dimension: layer.measures[name].value for dimension, name in MEASURED_BY.items() if name in layer.measures}
     failure = layer.measures.get("failure_rate")
     if failure is not None and failure.value is not None:
@@ -407,7 +407,7 @@ REMEDIES = {
 
 
 class Evaluated(NamedTuple):
-    """Where a skill stands: what advice is computed from.
+    """What advice is computed from.
 
     Attributes:
         measured: the static layer's measures by dimension.
@@ -453,10 +453,10 @@ def _first(evaluated: Evaluated, now: Mapping[Dimension, float | None], before: 
 
 
 def _description(evaluated: Evaluated, now: Mapping[Dimension, float | None], before: float) -> Iterator[Advice]:
-    """Advise another description where few sessions load the skill; where none completed, nothing tells of it.
+    """Advise another description if few sessions load the skill; yield nothing if none completed.
 
     The gain is what the sessions measured already and what is held back until enough of them load the skill. How well
-    the skill would do in the others nobody knows, and that they load it raises triggering further.
+    the skill would do in the others is unknown. If they load it, triggering rises further.
     """
     loads = evaluated.loads
     if loads is None or not loads.few or not loads.completed:

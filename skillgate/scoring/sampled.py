@@ -75,7 +75,7 @@ class Measures(NamedTuple):
 
     Attributes:
         activation: of sessions with a fitting prompt, the share that loads the skill.
-        false_activation: of near misses, likewise.
+        false_activation: of near misses, the share that loads the skill.
         precision: of sessions that load the skill, the share with a fitting prompt.
         f1: class-balanced, of the first two.
         quality: the mean grade over activated, completed sessions.
@@ -83,8 +83,8 @@ class Measures(NamedTuple):
         failure: of all sessions, the share that failed.
         tokens: the median over activated, completed sessions.
         efficiency: max(0, 1 − tokens ÷ 8,000).
-        orchestration: of activated, completed sessions, the share whose answer is the work itself.
-        scope: of completed sessions with a fitting prompt, the share whose answer covers the request within the skill.
+        orchestration: of activated, completed sessions, the share with the work itself as the answer.
+        scope: of completed sessions with a fitting prompt, the share that covers the request in the skill.
         load_factor: what every share but triggering is multiplied by: min(1, loads ÷ min(5, completed)), over completed
             sessions with a fitting prompt; 0 where there are none.
     """
@@ -170,7 +170,7 @@ def _share(weights: Array, counted: Mask, values: Array | Mask, pad: Pad) -> Arr
 
 
 def _variation(weights: Array, counted: Mask, values: Array, pad: Pad) -> Array:
-    """Return the coefficient of variation; at the bad end stands a value of 0, at the good end one like the others."""
+    """Return the coefficient of variation; the bad end is a value of 0, the good end a value like the others."""
     measured = counted & ~np.isnan(values)
     chosen, present = weights[:, measured], values[measured]
     one = chosen.sum(axis=1)
@@ -184,8 +184,8 @@ def _variation(weights: Array, counted: Mask, values: Array, pad: Pad) -> Array:
 def _median(tokens: Array, weights: Array, counted: Mask, pad: Pad) -> Array:
     """Return the weighted median: with equal weights that of the values, the mean of both middle ones of an even count.
 
-    At the bad end stands a session with so many tokens that nothing is left of its efficiency, at the good end one
-    with none.
+    The bad end is a session with so many tokens that nothing is left of its efficiency. The good end is a session
+    without any.
     """
     measured = counted & ~np.isnan(tokens)
     present, chosen = tokens[measured], weights[:, measured]
@@ -202,7 +202,7 @@ def _median(tokens: Array, weights: Array, counted: Mask, pad: Pad) -> Array:
 
 
 def dimensions(found: Measures, *, near_misses: bool) -> dict[Dimension, Array]:
-    """Return each dimension that sessions tell of, in [0, 1]; nan where undefined.
+    """Return each dimension that sessions measure, in [0, 1]; nan where undefined.
 
     Every one but triggering is multiplied by the load factor, so it is 0 where no session loaded the skill.
 
@@ -251,7 +251,7 @@ def judge_draws(
 
 
 def without_interval(layer: JudgeLayer, rated: Mapping[Dimension, Assessment]) -> str | None:
-    """Say why there can be no interval: a spread cannot be told from one rating."""
+    """Say why there can be no interval: one rating has no spread."""
     if not rated:
         return layer.reason or "no judge measured anything"
     if layer.judges < 2:
@@ -338,7 +338,7 @@ def blended(
 ) -> Array | float | None:
     """Blend with arrays in the sampled layers' places; None where nothing was measured.
 
-    The blend is linear, so what it gives at 0 and at 1 of each layer tells all of it.
+    The blend is linear, so its values at 0 and at 1 of each layer describe it fully.
     """
     arrays = {LayerName.JUDGE: judged, LayerName.MONTECARLO: sessions}
     sampled = {layer: array for layer, array in arrays.items() if array is not None}
@@ -375,11 +375,10 @@ def composite_interval(
 ) -> tuple[Ends | None, str | None]:
     """Return the 95 % interval of the composite from 2,000 joint draws of what was sampled.
 
-    In each draw the dimensions are computed anew. A judge is drawn with all the ratings it gave, since a mild one is
-    mild throughout. Drawing two or three judges with replacement gives intervals that cover far too little (at two
-    judges 61 %, scaled by √(J ÷ (J − 1)) as they may be), so each judge's deviation from the mean gets a normal weight
-    instead, and the whole a chi-squared scale: by itself each dimension then has its t interval exactly, and so has any
-    weighted sum of them. Where the judges differ by less than their rounding hides, independent noise makes up for it.
+    In each draw the dimensions are computed again. A judge is drawn with all the ratings it gave, since a mild one is
+    mild throughout. Drawing two or three judges with replacement gives intervals that cover far too little: 61 % at
+    two judges, even if scaled by √(J ÷ (J − 1)). So each judge's deviation from the mean gets a normal weight, and
+    the whole a chi-squared scale. Each dimension alone then has its exact t interval, and so has any weighted sum. Where the judges differ by less than their rounding hides, independent noise makes up for it.
     The trigger score is drawn from its prompts.
 
     Returns:
@@ -418,8 +417,8 @@ def intervals(static: Static, layers: Sequence[Layer], anti_patterns: int, seed:
     """Return the 95 % intervals of the composite and of every sampled dimension from 2,000 joint draws.
 
     Judges are drawn as for :func:`composite_interval`; sessions by a Bayesian bootstrap over their prompts, fitting
-    ones and near misses apart, which leaves a share of 0 or 1 its doubt. In each draw every dimension is computed anew
-    from the same sessions. A dimension that no session tells of keeps the interval that the judges alone give it. What
+    ones and near misses apart, which leaves a share of 0 or 1 its doubt. In each draw every dimension is computed again
+    from the same sessions. A dimension that no session measures keeps the interval that the judges alone give it. What
     a layer did not measure is left out of the blend, as ``blend`` does.
     """
     rng = np.random.default_rng(seed)
@@ -465,7 +464,7 @@ def _opinions(layer: JudgeLayer, rng: np.random.Generator) -> _Part:
 
 
 def _sessions(layer: MonteCarloLayer, rng: np.random.Generator) -> _Part:
-    """Draw what the sessions might have sampled of the dimensions that they measured."""
+    """Sample what the sessions might have shown of the dimensions that they measured."""
     scores = {name: item.value for name, item in layer.scores.items() if item.value is not None}
     if not scores:
         return _Part(reason=layer.reason or layer.stopped_early or "the simulated sessions measured nothing")

@@ -1,6 +1,6 @@
-"""Which claims stand: profile, selection, comments in the files and the file of known findings, in this order.
+"""Which claims are reported: profile, selection, comments in the files and the file of known findings, in this order.
 
-What is set aside is kept and counted, and changes no score: an author who suppresses a finding gains nothing by it.
+What is suppressed is stored and counted, and changes no score. An author who suppresses a finding gains nothing.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from skillgate.model.skill import Waiver
 
 GROUPS = ("anti-pattern", "reading", "spec", "links", "code", "text", "across", "suppression", "portability", "judge")
-"""The words that stand for several rules, beside ``all`` and ``default`` (all but the opt-in ones)."""
+"""The words for several rules, besides ``all`` and ``default`` (all but the opt-in ones)."""
 
 EXPIRED, UNUSED = "SUPPRESSION_EXPIRED", "SUPPRESSION_UNUSED"
 """The rules about comments: a claim of theirs says what comes true on a certain day, or where nothing is found."""
@@ -27,10 +27,10 @@ class Selection(NamedTuple):
     """What is asked of one skill's findings.
 
     Attributes:
-        profile: the client whose refusals are errors; None for what holds for every client.
+        profile: the client that decides what is an error; None for what every client refuses.
         select: ids and groups that are reported; ``default`` is every rule that is not opt-in.
-        ignore: ids and groups that are set aside.
-        today: the day, as an ISO date, that comments with an end are held against.
+        ignore: ids and groups that are suppressed.
+        today: the day, as an ISO date, to compare with the end of comments.
     """
 
     profile: Client | None = None
@@ -57,8 +57,8 @@ def settle(
 ) -> Settled:
     """Decide what becomes of each claim about one skill.
 
-    A claim that a comment has run out stands where the day has come and the comment covers another claim, one that a
-    comment sets nothing aside where it covers none. No comment sets these aside.
+    The claim that a comment has expired is reported if the day has come and the comment covers another claim. The
+    claim that a comment suppresses nothing is reported if it covers none. No comment suppresses these two.
 
     ``waivers`` are the comments in the skill's files, relative to its ``directory``. ``known`` is called once for each
     finding that nothing else sets aside, in their order; ``honoured`` says whether a comment may set a claim aside that

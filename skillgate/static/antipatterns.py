@@ -60,7 +60,7 @@ def _dead_cross_ref(skill: Skill) -> Iterator[Hit]:
 
 Why:
     Name and description are all that a model sees when it decides whether to load a skill. Without a description every
-    client drops the skill (an error); with a few characters it cannot be told from its neighbours (a warning).
+    client drops the skill (an error); with a few characters it looks like its neighbours (a warning).
 
 Bad:
     description: PDF tools
@@ -81,15 +81,15 @@ def _empty_description(skill: Skill) -> Iterator[Hit]:
         message = "the description is empty" if "description" in head.values else "there is no description"
         yield Hit(span, message, severity=Severity.ERROR)
     elif len(description) < MIN_DESCRIPTION:
-        yield Hit(span, f"the description has {len(description)} characters; {MIN_DESCRIPTION} are the least")
+        yield Hit(span, f"description is {len(description)} characters long (minimum {MIN_DESCRIPTION})")
 
 
 @documented("""The description never says when to use the skill.
 
 Why:
     A model that reads "Tools for PDF files" knows what the skill is and not when it is wanted. A trigger phrase such as
-    "Use when …" names the situations. `when_to_use` counts too. A phrase that is negated ("do not use when") or tells
-    of something else ("used before 2019", "events trigger on save") is none. Skills that only the user can start
+    "Use when …" names the situations. `when_to_use` counts too. A phrase that is negated ("do not use when") or about
+    something else ("used before 2019", "events trigger on save") does not count. Skills that only the user can start
     (`disable-model-invocation`) and skills bound to `paths` need none; a description in another language is not judged.
 
 Bad:
@@ -108,7 +108,7 @@ def _missing_trigger(skill: Skill) -> Iterator[Hit]:
         yield Hit(Span(head.line("description")), "the description never says when to use the skill")
 
 
-@documented("""A link into references/ whose file is not there.
+@documented("""A link into references/ to a file that does not exist.
 
 Why:
     A model that follows the link gets an error instead of the detail the instructions rely on, and spends tokens on
@@ -119,7 +119,7 @@ Bad:
     See [the dialects](references/dialects.md).     (and no such file)
 
 Good:
-    See [the dialects](references/dialects.md).     (and references/dialects.md beside SKILL.md)
+    See [the dialects](references/dialects.md).     (and references/dialects.md next to SKILL.md)
 
 Source: PluginEval method, anti-pattern ORPHAN_REFERENCE.
 """)
@@ -191,7 +191,7 @@ RULES = (
     Rule(
         id="ORPHAN_REFERENCE",
         severity=Severity.ERROR,
-        summary="a link into references/ whose file is not there",
+        summary="a link into references/ to a file that does not exist",
         fix="create the file, or remove the link",
         find=_orphan_reference,
         advice="orphans",

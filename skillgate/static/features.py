@@ -2,8 +2,8 @@
 
 Each feature is something that published guidance for authors of skills asks for, and has its reason in
 :data:`FEATURES`. None is a marker of style: dashes, quotation marks, emoji and the rhythm of sentences correlate with
-what readers say, and are not quality. Counts grow by their logarithm and end at a bound, a sign counts once in a
-statement, and only in one that also says something: a word that is sprinkled over a text earns next to nothing.
+what readers say, and are not quality. Counts grow by their logarithm and end at a bound. A sign counts once in a
+statement, and only in one that also says something. So a word that is sprinkled over a text earns next to nothing.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ def _place(skill: Skill, statement: Statement) -> Place:
 
 
 def _names(words: set[str], least: int) -> bool:
-    """Whether a statement has enough words of its own to be about something."""
+    """Whether a statement has enough specific words to be about something."""
     return sum(_is_specific(word) for word in words) >= least
 
 

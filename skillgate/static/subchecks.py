@@ -72,8 +72,8 @@ VAGUE_LOSS = 0.30  # for each share of vague words above the free one
 
 A model picks a skill from its name and description alone, so this sub-check feeds triggering_accuracy. The source's
 part is 0.40: name, length of the description, and its trigger phrasing, which counts where it names something that is
-no filler word. 0.60 is for what it says: the situations that name what the instructions are about (0.26), different
-specific words that the instructions use too (0.20), conditions such as "when" and "before" (0.10), and a limit (0.04).
+no filler word. 0.60 is for what it says. Situations that name what the instructions are about earn 0.26, different
+specific words that the instructions use too 0.20, conditions such as "when" and "before" 0.10, and a limit 0.04.
 Words that fit every skill cost points. Words in a negated clause earn nothing. Where the language is not recognised
 nothing is measured.
 
@@ -90,7 +90,7 @@ def _frontmatter_quality(skill: Skill) -> Measured:
 
 
 def _known(item: Evidence, unknown: frozenset[str]) -> Evidence:
-    """Leave out the advice that rests on a field whose value is not known."""
+    """Leave out the advice that rests on a field with an unknown value."""
     rests_on = {"name"} if item.advice == "name" else {"description", "when_to_use"}
     return item._replace(advice=None) if rests_on & unknown else item
 
@@ -189,8 +189,8 @@ STOCK_FREE, STOCK_LOSS = 0.01, 1.8
 
 @documented("""Does the skill do the work: does it say what to do, what it works from and what it delivers?
 
-The source's part is 0.40: it starts at 0.70 of that and gains for a documented output format, for saying what it
-returns, for documented input and for two code blocks; it loses for instructions that orchestrate, coordinate or
+The source's part is 0.40. It starts at 0.70 of that. It gains for a documented output format, for saying what it
+returns, for documented input and for two code blocks. It loses for instructions that orchestrate, coordinate or
 dispatch agents. Below 40 words of prose the start falls to 0. 0.60 is for the instructions themselves: statements with
 two signs of substance (0.27), whole sentences rather than fragments (0.21), and what is delivered, however it is said
 (0.12). Words that fit every skill cost points, and filler does not count.
@@ -259,7 +259,7 @@ OVER = 0.15
 LONG = 400
 
 
-@documented("""Is the main file of a useful size, with detail kept in linked files that are read only when needed?
+@documented("""Is the main file of a useful size, with detail in linked files that are read only when needed?
 
 The size band gives up to 0.60; a non-empty, linked file in references/ gives 0.25 where the main file has more than 400
 lines and 0.15 below; a non-empty, linked file in assets/ gives 0.15. A body of more than 10,000 estimated tokens counts
@@ -387,8 +387,8 @@ REPETITION = 0.40
 
 @documented("""Does the text spend its tokens well: how much of it carries something, and is nothing said twice?
 
-The source's part is 0.40: it loses for the density of MUST, NEVER and ALWAYS (in prose, per line of the file) and for
-repeated prose lines, compared after folding white space, case and list marker. 0.60 is for the share of the words
+The source's part is 0.40. It loses for the density of MUST, NEVER and ALWAYS (in prose, per line of the file) and for
+repeated prose lines. Lines are compared without white space, case and list marker. 0.60 is for the share of the words
 in statements with a sign of substance: a concrete thing, a condition, a limit, a reason, a failure. Stock phrases,
 short statements that say nothing of this skill, and filler cost points. Code does not count. Below 40 words of prose
 what is earned falls to 0.
@@ -465,8 +465,8 @@ _RELATED_LINE = re.compile(r"^\W{0,4}(?:see also\b|related(?: (?:skills?|agents?
 @documented("""\
 Does the skill lead on to its neighbours: other skills and agents that really are there, and a Related section?
 
-The source's part is one half: it starts at 0.50 of that and gains 0.08, up to 0.25, for each other skill or agent that
-a link, a path or a name resolves to, and 0.25 for a Related or See also section or mention that says something. A dead
+The source's part is one half. It starts at 0.50 of that. It gains 0.08, up to 0.25, for each other skill or agent that
+a link, a path or a name resolves to. A Related or See also section or mention that says something adds 0.25. A dead
 reference earns nothing, nor does a word such as "complement" or "related" in running text. Below 40 words of prose the
 start falls to 0. The other half is for statements that say when another skill, agent or reference takes over.
 
@@ -478,7 +478,7 @@ def _ecosystem_coherence(skill: Skill) -> Measured:
     text = substance(skill)
     if text.language is Language.OTHER:
         return Measured(None, reason=NOT_ENGLISH.format("instructions"))
-    start = base(text.skill, ALONE, "stands by itself")
+    start = base(text.skill, ALONE, "is alone")
     count = features(skill).neighbours
     said = _some(count, "statement") + " about when another skill, agent or reference takes over"
     ours = _substance(_grown(count, MOST_HANDS_OVER), HANDS_OVER, said, "related")
@@ -525,8 +525,8 @@ EXPLAINED_TO = 0.6  # the share of a block's words that the text uses too; no te
 A block earns half of its share where it carries a language tag and, for Python, JSON, TOML and YAML, parses. A block
 with a placeholder (`...`, `<name>`, `{{ value }}`) or a prompt (`$`, `>>>`) is a template or a transcript and no error.
 Blocks of other languages count as soon as they are tagged. The other half is for a sentence right before the block
-(0.20) and for words of the block that the text uses too (0.30): code that nothing in the text speaks of is left to be
-guessed at. Without a code block nothing is measured.
+(0.20) and for words of the block that the text uses too (0.30). Without them a reader has to guess what the code is
+for. Without a code block nothing is measured.
 
 Source: PluginEval method, improvement tips for code_template_quality (its own code never measured it), for the first
 half; readers' ratings for the second.

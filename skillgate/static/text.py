@@ -447,7 +447,7 @@ _TEXTS = ("name", "description", "when_to_use")
 
 
 def lost(skill: Skill) -> frozenset[str]:
-    """Return the fields that points rest on and whose values are not known: unreadable, of a wrong type or repeated."""
+    """Return the fields that points rest on and that have unknown values: unreadable, of a wrong type or repeated."""
     head = skill.frontmatter
     if not head.valid:
         return frozenset(_TEXTS if is_absent(skill) else (*_TEXTS, "metadata"))
@@ -560,6 +560,6 @@ def orchestrates_place(skill: Skill) -> Place | None:
 
 
 def _is_verb(word: str, before: str) -> bool:
-    """Tell the verb in "it coordinates agents" from the noun in "the coordinates that agents give": by its subject."""
+    """Distinguish the verb in "it coordinates agents" from the noun in "the coordinates of agents", by its subject."""
     words = before.split()
     return not word.endswith("s") or not words or words[-1].strip("*_,") in _SUBJECTS

@@ -231,7 +231,7 @@ def calibrated() -> Report:
     return a_judged_report(skill, agreement=agreement)
 
 
-BY_CHANCE = "inconclusive: it went 76.50 → 72.50, which the paired test does not tell from chance"
+BY_CHANCE = "inconclusive: it went 76.50 → 72.50, which the paired test does not distinguish from chance"
 DROP = DropTest(4.0, 0.2, 0.2113, 19, 9.04, 0.0357)
 
 

@@ -125,5 +125,5 @@ def test_a_drop_that_the_paired_test_does_not_tell_from_chance_is_no_regression(
     assert change.change == -5.0
     assert change.regression is not None
     assert change.regression.verdict is Outcome.PASS
-    assert "does not tell from chance" in change.regression.reason
+    assert "does not distinguish from chance" in change.regression.reason
     assert doubt(change.regression) == f"inconclusive: {change.regression.reason.removeprefix('inconclusive: ')}"

@@ -121,7 +121,7 @@ def by_chance() -> tuple[SkillResult, SkillResult]:
 
 def test_a_drop_that_passes_as_chance_is_one_line_of_a_diff() -> None:
     diff = differing(by_chance(), gated=True)
-    told = "inconclusive: it went 75.00 → 70.00, which the paired test does not tell from chance"
+    told = "inconclusive: it went 75.00 → 70.00, which the paired test does not distinguish from chance"
     assert all(written(diff, form).count(told) == 1 for form in ("text", "markdown", "html"))
 
 

@@ -144,7 +144,7 @@ def found(title: str, findings: Sequence[Finding], links: Links, told: Sequence[
     if not findings:
         return
     yield Heading(f"{title}: {counts(findings)}")
-    yield from _folding(skill.findings(findings, Context(links), told=told))
+    yield from _folding(skill.findings(findings, Context(links), fixed=told))
 
 
 def _folding(found: Items) -> Iterator[Block]:

@@ -89,7 +89,7 @@ def view(subject: Subject) -> View:
 
 
 def alarm(subject: Subject) -> str:
-    """Say whose report it is, and that no model gave the answers; ``""`` where neither is so."""
+    """Warn of a report from another workflow and of answers that no model gave; ``""`` for neither."""
     return " ".join(filter(None, ("" if subject.trusted else UNTRUSTED, verdict.scripted(subject))))
 
 

@@ -54,7 +54,7 @@ def issue(subject: Subject) -> Issue | None:
 
 
 def mark_of(key: str) -> str:
-    """Return the first line of the issue of ``key``, which is none of a comment's.
+    """Return the first line of the issue of ``key``, which no comment begins with.
 
     Raises:
         ValueError: the key is not one.

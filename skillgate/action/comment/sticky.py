@@ -1,6 +1,6 @@
 """The sticky comment: which of a pull request's comments is this tool's own, and what has to be done about it.
 
-Anybody may write a comment that begins with the marker, and a token that may comment may also edit what others wrote.
+Any user may write a comment that begins with the marker, and a token that may comment may also edit what others wrote.
 So a comment is taken for this tool's own only by its marker and its author together.
 """
 
@@ -39,7 +39,7 @@ class Decision(NamedTuple):
 
     Attributes:
         current: the comment that says the result, None where a new one is needed.
-        outdated: whether its body has to be written anew.
+        outdated: whether its body must be written again.
         duplicates: later comments of the same author with the same marker, which become pointers to ``current``.
     """
 
@@ -74,18 +74,18 @@ def normal(body: str) -> str:
 
 
 def marked(comments: Iterable[Comment], mark: str) -> tuple[Comment, ...]:
-    """Choose the comments with the marker, whoever wrote them, the oldest first."""
+    """Choose the comments with the marker, by any author, the oldest first."""
     return tuple(sorted((item for item in comments if bears(item.body, mark)), key=lambda item: item.id))
 
 
 def decide(candidates: tuple[Comment, ...], body: str, login: str | None) -> Decision:
-    """Choose the comment to keep, and tell what is to be done.
+    """Choose the comment to keep, and what to do with the others.
 
     Args:
         candidates: as :func:`marked` gives them.
         body: what the comment shall say.
-        login: who the token writes as. With it a comment is ours only if that account wrote it. None where GitHub did
-            not tell: then a person's comment is never ours, nor one of a bot that another App wrote with; the bot of
+        login: who the token writes as. With it a comment is ours only if that account wrote it. None if GitHub did
+            not say: then a person's comment is never ours, nor one of a bot that another App wrote with; the bot of
             GitHub Actions is preferred, else the oldest comment's bot is taken for ours.
     """
     own = _written_by(candidates, login) if login is not None else _likely_own(candidates)
@@ -96,8 +96,8 @@ def decide(candidates: tuple[Comment, ...], body: str, login: str | None) -> Dec
 
 
 def pointer(comment: Comment) -> str:
-    """Return the body of a duplicate. It has no marker, so it is nobody's duplicate the next time."""
-    return f"The result stands in [another comment]({comment.url})." if comment.url else "The result stands further up."
+    """Return the body of a duplicate. It has no marker, so it is not a duplicate the next time."""
+    return f"The result is in [another comment]({comment.url})." if comment.url else "The result is further up."
 
 
 def _written_by(comments: Iterable[Comment], login: str) -> tuple[Comment, ...]:

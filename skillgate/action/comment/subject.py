@@ -15,14 +15,14 @@ class Subject(NamedTuple):
     """One run, as people read of it.
 
     Attributes:
-        run: what was compared, whose policy held, what came of it.
+        run: what was compared, the policy, the result.
         report: the head's report, over the skills that are asked about; None where the run ended before there was one.
         diff: base against head; None without a base.
         repository_url: ``https://HOST/OWNER/NAME`` without a slash at the end, ``""`` where it is not known.
         run_url: the workflow run, for "full report"; ``""`` where it is not known.
-        trusted: False where run, report and diff are the word of somebody else's workflow (a fork's): no address in
-            them is used, and the comment says whose word it is.
-        key: tells the comments of several jobs on one pull request apart; letters, digits, ``.``, ``_`` and ``-``.
+        trusted: False if run, report and diff come from another workflow (a fork's): no address in them is used, and
+            the comment says so.
+        key: distinguishes the comments of several jobs on one pull request; letters, digits, ``.``, ``_`` and ``-``.
         bench: of the benchmark that was run; None without one.
         bench_diff: base against head on that benchmark; None without a base.
         invocations: what is recorded of the skills, by their paths, with gates on it; None where none was asked for.

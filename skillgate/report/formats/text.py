@@ -329,12 +329,12 @@ def columns(text: str) -> int:
 
 
 def pad(text: str, width: int) -> str:
-    """Fill a text with blanks up to a width."""
+    """Fill a string with spaces up to a width."""
     return text + " " * max(0, width - columns(text))
 
 
 def cut(text: str, width: int) -> str:
-    """Shorten a text to a width, with an ellipsis in its middle: both ends of a path tell something."""
+    """Shorten a string to a width, with an ellipsis in its middle: both ends of a path matter."""
     if columns(text) <= width:
         return text
     head = max(1, (width - 1) // 3)
@@ -348,7 +348,7 @@ def cut(text: str, width: int) -> str:
 
 
 def wrap(text: str, width: int) -> list[str]:
-    """Break a text into lines of at most ``width`` columns, at blanks where there are any."""
+    """Break a string into lines of at most ``width`` columns, at spaces if there are any."""
     lines: list[str] = []
     line = ""
     for word in text.split():

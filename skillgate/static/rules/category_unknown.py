@@ -1,4 +1,4 @@
-"""The value of metadata.category is none that the method knows.
+"""The method does not know the value of metadata.category.
 
 Why:
     The method names six kinds of skills: reference, workflow, generator, diagnostic, integration and coordination. The
@@ -39,7 +39,7 @@ def find(skill: Skill) -> Iterator[Hit]:
 RULE = Rule(
     id="CATEGORY_UNKNOWN",
     severity=Severity.INFO,
-    summary="metadata.category is none of the method's",
+    summary="metadata.category is not one of the method's",
     fix="use one of the six, or another key for categories of your own",
     find=find,
     group="spec",

@@ -1,8 +1,8 @@
 """Much of the text is filler: repetition, templates, or words in no order.
 
 Why:
-    Filler costs tokens on every load, hides the instructions, and no score counts it. Found are blocks that say what an
-    earlier one says, phrases and sentences that repeat with other numbers or names in their slots, words in no order,
+    Filler costs tokens on every load, hides the instructions, and no score counts it. Blocks that repeat an
+    earlier one are found, and phrases and sentences that repeat with other numbers or names. So are words in no order,
     and runs of blocks that share no word with the rest of the skill. The finding needs 40 words and a fifth of the
     text. Where the language is not recognised there is none.
 
