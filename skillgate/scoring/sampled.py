@@ -378,7 +378,8 @@ def composite_interval(
     In each draw the dimensions are computed again. A judge is drawn with all the ratings it gave, since a mild one is
     mild throughout. Drawing two or three judges with replacement gives intervals that cover far too little: 61 % at
     two judges, even if scaled by √(J ÷ (J − 1)). So each judge's deviation from the mean gets a normal weight, and
-    the whole a chi-squared scale. Each dimension alone then has its exact t interval, and so has any weighted sum. Where the judges differ by less than their rounding hides, independent noise makes up for it.
+    the whole a chi-squared scale. Each dimension alone then has its exact t interval, and so has any weighted sum.
+    Where the judges differ by less than their rounding hides, independent noise makes up for it.
     The trigger score is drawn from its prompts.
 
     Returns:
