@@ -181,7 +181,7 @@ def test_deep_and_long_payloads_are_a_problem_and_no_crash(text: str) -> None:
 
 def test_a_payload_above_the_limit_is_not_parsed() -> None:
     whole = json.dumps(change())
-    with pytest.raises(UsageError, match="more than 25 MB"):
+    with pytest.raises(UsageError, match="larger than 25 MB"):
         read("pull_request", whole + " " * LARGEST)
     assert read("pull_request", whole + " " * (LARGEST - len(whole))).pull_request == 17
 
