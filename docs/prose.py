@@ -40,6 +40,7 @@ PROMPTS = (
     "skillgate/judge/questions.py",
     "skillgate/judge/requests.py",
     "skillgate/judge/siblings.py",
+    "skillgate/llm/port.py",
     "skillgate/llm/scripted/",
     "skillgate/montecarlo/grading.py",
     "skillgate/montecarlo/library.py",
@@ -56,7 +57,9 @@ KEYS = {"description", "name", "summary", "help"}
 _CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)|https?://[^\s)>\]]+", re.DOTALL)
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _TAG = re.compile(r"<!--.*?-->|</?[a-z][^<>]*>|\{[{%#].*?[}%#]\}|\*{1,2}(?=\S)|(?<=\S)\*{1,2}", re.DOTALL)
-_EXAMPLE = re.compile(r"^ *(`{3,}).*?^ *\1|(?<=\n\n)(?: {4,}\S.*(?:\n|\Z))+", re.DOTALL | re.MULTILINE)
+_EXAMPLE = re.compile(
+    r"^ *(`{3,}).*?^ *\1|(?:(?<=\n\n)|(?<=\nBad:\n)|(?<=\nGood:\n))(?: {4,}\S.*(?:\n|\Z))+", re.DOTALL | re.MULTILINE
+)
 _NO_PROSE = re.compile(
     r"\\[bwdsS]|\(\?|\[\^|;\s*\}|--[a-z-]+:[^;]*;|^\s*(?:SELECT|CREATE|INSERT|UPDATE|DELETE|PRAGMA|WITH)\b|^\S+/\S+$"
 )
