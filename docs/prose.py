@@ -35,13 +35,12 @@ SHORTEST = 4
 DATA = ("tests/", "examples/skills/", "skillgate/bench/builtin/", "docs/schemas/", ".github/", "docker/")
 # Modules whose constants are prompts for a model, or what a scripted model answers. Their other texts are checked.
 PROMPTS = (
-    "skillgate/skill/frontmatter.py",  # lists of words
-    "skillgate/static/rules/instruction_override.py",
     "skillgate/bench/scorers/llm_judge.py",
     "skillgate/judge/asking.py",
     "skillgate/judge/questions.py",
     "skillgate/judge/requests.py",
     "skillgate/judge/siblings.py",
+    "skillgate/llm/port.py",
     "skillgate/llm/scripted/",
     "skillgate/montecarlo/grading.py",
     "skillgate/montecarlo/library.py",
@@ -58,7 +57,9 @@ KEYS = {"description", "name", "summary", "help"}
 _CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)|https?://[^\s)>\]]+", re.DOTALL)
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _TAG = re.compile(r"<!--.*?-->|</?[a-z][^<>]*>|\{[{%#].*?[}%#]\}|\*{1,2}(?=\S)|(?<=\S)\*{1,2}", re.DOTALL)
-_EXAMPLE = re.compile(r"^ *(`{3,}).*?^ *\1|(?<=\n\n)(?: {4,}\S.*(?:\n|\Z))+", re.DOTALL | re.MULTILINE)
+_EXAMPLE = re.compile(
+    r"^ *(`{3,}).*?^ *\1|(?:(?<=\n\n)|(?<=\nBad:\n)|(?<=\nGood:\n))(?: {4,}\S.*(?:\n|\Z))+", re.DOTALL | re.MULTILINE
+)
 _NO_PROSE = re.compile(
     r"\\[bwdsS]|\(\?|\[\^|;\s*\}|--[a-z-]+:[^;]*;|^\s*(?:SELECT|CREATE|INSERT|UPDATE|DELETE|PRAGMA|WITH)\b|^\S+/\S+$"
 )

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 MOST_SHOWN = 240  # characters of a server's own words
 _RETRYABLE = (408, 409, 425, 429)  # and every 5xx that is not named next
+_TWICE = 'the key "{}" stands twice'  # part of a prompt, which asks for the answer again
 _NEVER = (501, 505)  # it cannot do what was requested, now or later
 _SECRET = re.compile(r"\b(?:Bearer|Basic)\s+\S+|\b[spr]k-[\w*.\-]{6,}|\bA[KS]IA[A-Z0-9]{12,}")
 _UNPRINTABLE = re.compile(r"[\x00-\x20\x7f-\xa0\u2028\u2029\ud800-\udfff\u200b-\u200f\u202a-\u202e\u2066-\u2069]+")
@@ -430,7 +431,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     for name, value in pairs:
         if name in fields:
-            raise ValueError(f'the key "{name}" appears twice')
+            raise ValueError(_TWICE.format(name))
         fields[name] = value
     return fields
 

@@ -36,6 +36,7 @@ MOST_BODY = 40_000  # characters of a skill's instructions: their beginning says
 MOST_KNOWN = 200  # prompts that are shown so that none is repeated, the last ones
 LONGEST_KNOWN = 300  # characters of each
 _TOKENS_PER_PROMPT, _TOKENS_OF_THINKING = 60, 600
+_LIMIT = f"an empty one or one of more than {MOST_PROMPT_CHARACTERS:,} characters is none"  # part of a prompt
 
 PROMPT_VERSION = "1"
 
@@ -150,8 +151,7 @@ class Ordered(NamedTuple):
         found = sum(usable(entry["prompt"]) is not None for entry in value["prompts"])
         if 2 * found >= self.many:
             return None
-        limit = f"an empty one or one of more than {MOST_PROMPT_CHARACTERS:,} characters does not count"
-        return f"prompts holds {found} that can be used, but {self.many} were asked for; {limit}"
+        return f"prompts holds {found} that can be used, but {self.many} were asked for; {_LIMIT}"
 
 
 def usable(prompt: str) -> str | None:

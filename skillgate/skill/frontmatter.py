@@ -516,8 +516,8 @@ def _denies(word: str, following: str) -> bool:
 
 _LIMIT = 20_000  # characters; more than ten times what any client shows to its router
 _NO_GERUND = word_set(
-    "anything everything something nothing string spring during bring thing sting sling swing evening morning ceiling",
-    "sibling wedding being",
+    "anything nothing string spring during bring thing sting sling swing being evening morning ceiling sibling wedding",
+    "everything something",
 )
 _LEADING = word_set("or and also when whenever if for to then either but the a an even")
 _NO_USE_CASE = word_set("etc more similar instead others other on such as so")

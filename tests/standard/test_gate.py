@@ -152,7 +152,7 @@ def test_an_option_that_would_do_nothing_is_refused(tmp_path: Path, words: tuple
     write_skill(tmp_path / "work", "invoices")
     done = run(tmp_path / "work", "score", "invoices", *words)
     assert (done.code, done.out) == (2, "")
-    assert "give --depth standard too" in done.err
+    assert "use --depth standard" in done.err
 
 
 def test_nothing_is_paid_for_that_cannot_be_written(tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_a_dear_run_is_asked_about_also_where_a_baseline_came_first(tmp_path: Pa
         done = run(work, "score", "skills", "--depth", "standard", "--baseline", "HEAD", at=demo)
         assert len(demo.take()) <= 6
     assert done.code == 2
-    assert "give --max-cost-usd" in done.err
+    assert "set --max-cost-usd" in done.err
 
 
 def test_a_run_without_a_limit_that_costs_far_more_than_was_estimated_is_ended_and_fails_no_budget(

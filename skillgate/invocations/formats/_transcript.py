@@ -259,11 +259,12 @@ def _time(text: object) -> datetime | None:
 _WRITERS = {"Write": "file_path", "Edit": "file_path", "MultiEdit": "file_path", "NotebookEdit": "notebook_path"}
 """Tools that write files, with the field that names the file. Changes by shell commands are not seen."""
 _CODE_SUFFIXES = frozenset(
-    """
-    .asm .bash .bat .c .cc .cjs .clj .cljs .cpp .cs .css .cu .cxx .dart .erl .ex .exs .f90 .fish .fs .go .gradle
-    .groovy .h .hcl .hh .hpp .hs .html .ipynb .java .jl .js .jsx .kt .kts .less .lua .m .mjs .ml .mm .mts .nim .nix
-    .php .pl .pm .proto .ps1 .py .pyi .r .rb .rs .sass .scala .scss .sh .sol .sql .svelte .swift .tf .ts .tsx .v .vb
-    .vue .zig .zsh
+    f".{name}"
+    for name in """
+    asm bash bat c cc cjs clj cljs cpp cs css cu cxx dart erl ex exs f90 fish fs go gradle
+    groovy h hcl hh hpp hs html ipynb java jl js jsx kt kts less lua m mjs ml mm mts nim nix
+    php pl pm proto ps1 py pyi r rb rs sass scala scss sh sol sql svelte swift tf ts tsx v vb
+    vue zig zsh
     """.split()  # noqa: SIM905 - it reads better than as many quotation marks
 )
 

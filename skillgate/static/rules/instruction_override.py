@@ -76,7 +76,7 @@ _PATTERNS = (
     ),
 )
 _DROPPING = (*_DROPS, "you are now ")
-_KEEPING = ("tell the user", "inform the user", "notify the user", "alert the user", "ing the user", "from the user")
+_KEEPING = (*(f"{verb} the user" for verb in ("tell", "inform", "notify", "alert")), "ing the user", "from the user")
 _WORDS = (*_DROPPING, *_KEEPING, "it to the user", "this to the user")
 # Words by which a heading, or the text before a list, announces attacks; of injections, only prompt injection.
 _ATTACKS = (
