@@ -220,7 +220,7 @@ def test_kinds_are_not_mixed_and_limits_are_for_benchmarks(worse: Path) -> None:
     done = run(worse, "report", "diff", "a.json", "s.json")
     assert (done.code, "a.json is a bench document and s.json is a score document" in done.err) == (2, True)
     refused = run(worse, "report", "diff", "s.json", "s.json", "--golden", "t")
-    assert (refused.code, "--golden is for reports of benchmarks" in refused.err) == (2, True)
+    assert (refused.code, "--golden is for benchmark reports" in refused.err) == (2, True)
 
 
 def test_an_older_report_is_compared_with_one_of_ours(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -39,7 +40,7 @@ def test_a_long_reason_is_shown_from_its_beginning(width: int) -> None:
         failed("wide", "字数は合わない " * 40),
     ]
     text = render(whole(skill_report(tasks)), Style(width=width))
-    body = text[text.index("calculator 1.2.0 on own") :].splitlines()
+    body = text.splitlines()
     assert max(columns(line) for line in body) <= width
     told = " ".join(" ".join(line.split()) for line in body)
     assert told.count("expected a number, found a text") == 4
@@ -58,10 +59,10 @@ def test_among_many_skills_those_without_a_fault_are_counted() -> None:
     report = whole(*good, skill_report([failed("a", "wrong")], "bad"))
     text = render(report, Style(width=80))
     assert "11 skills: every task passed" in text
-    assert "bad 1.2.0 on own" in text
-    assert "good-3 1.2.0 on own" not in text
-    assert "good-3 1.2.0 on own" in render(report, Style(width=80), verbose=True)
-    assert "good-0 1.2.0 on own" in render(whole(good[0]), Style(width=80))
+    assert re.search(r"^ +a +fail +0/1", text, re.MULTILINE)
+    assert text.count("task  ") == 1
+    assert "7 passed" in text or "every task passed" in render(report, Style(width=80), verbose=True)
+    assert "every task passed" in render(whole(good[0]), Style(width=80))
 
 
 def test_among_many_skills_a_missed_gate_is_told() -> None:
@@ -69,7 +70,7 @@ def test_among_many_skills_a_missed_gate_is_told() -> None:
     slow = skill_report([result("a")], "slow", policy=BenchPolicy(max_p95_ms=0.001))
     text = render(whole(*good, slow), Style(width=80))
     assert "11 skills: every task passed and no gate failed" in text
-    assert "slow 1.2.0 on own" in text
+    assert "slow 95th percentile" in text
 
 
 def test_tasks_that_ended_alike_are_told_once() -> None:

@@ -57,9 +57,9 @@ def test_each_clients_list_says_how_much_it_grew(tmp_path: Path) -> None:
     added = len("draw") + len("Draws maps of a garden. Use when the user plans a garden.")
     assert grown == {"claude-code": added, "codex": added}
     said = " ".join(run(tmp_path, "score", "--baseline", "HEAD").out.split())
-    assert f"(+{added})" in said
-    assert "Claude Code lists" in said
-    assert f"(+{added})" in run(tmp_path, "score", "--baseline", "HEAD", "--output", "markdown").out
+    assert f"of 8,000, +{added}" in said
+    assert "Claude Code, Codex" in said
+    assert f"of 8,000, +{added}" in run(tmp_path, "score", "--baseline", "HEAD", "--output", "markdown").out
 
 
 def test_without_a_baseline_nothing_is_compared(tmp_path: Path) -> None:

@@ -191,8 +191,8 @@ def test_a_scripted_run_certifies_nothing_and_says_so_everywhere(tmp_path: Path)
     ("words", "says"),
     [
         (("--certificate", "none/c.json"), "directory none does not exist"),
-        (("--certificate", "skills/ants/c.json"), "is inside the skill skills/ants"),
-        (("--certificate", "c.json", "--badges", "skills/ants/badges"), "is inside the skill skills/ants"),
+        (("--certificate", "skills/ants/c.json"), "is inside the certified skill skills/ants"),
+        (("--certificate", "c.json", "--badges", "skills/ants/badges"), "is inside the certified skill skills/ants"),
         (("--certificate", "c.json", "--shard", "1/2"), "pass it to report merge instead"),
         (("--certificate-days", "7"), "needs --certificate FILE"),
         (("--certificate", "link.json"), "is a symbolic link"),

@@ -114,7 +114,7 @@ def test_without_the_gates_of_the_shards_a_verdict_is_that_of_the_whole_unless_a
     # Of a badge that the rest kept, the outcome does not say how far the rest may fall.
     untold = failed and said.reason.startswith("it lost its badge") and certain > policy.max_drop and p <= REAL < 2 * p
     if undone or (untold and _kept_by_the_rest(before, after, certain)):
-        with pytest.raises(UsageError, match="pass the gate options of the shards"):
+        with pytest.raises(UsageError, match="Pass the gate options of the shards"):
             joined(one, one, policy=other)
     else:
         assert joined(one, one, policy=other).results[0].gate == true

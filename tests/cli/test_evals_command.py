@@ -103,7 +103,7 @@ def test_show_says_what_was_not_read(tmp_path: Path) -> None:
     done = run(tmp_path, "evals", "show", ".")
     assert done.code == 0
     assert "1 place not read" in done.out
-    assert "evals/x.json:1:1: error UNREAD the file is not JSON" in done.out
+    assert "evals/x.json:1:1: error UNREAD invalid JSON" in done.out
 
 
 def test_recorded_results_may_lie_elsewhere(tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ USAGE = [
     (("evals", "lint", ".", "--json", "--output", "text"), "two formats"),
     (("evals", "lint", ".", "--results", "none.json"), "does not exist"),
     (("evals", "lint", ".", "--results", "odd.json"), "has no results in a known format"),
-    (("evals", "lint", ".", "--results", "bad.json"), "not JSON"),
+    (("evals", "lint", ".", "--results", "bad.json"), "invalid JSON"),
     (("evals", "show", ".", "--threshold", "0.8"), "--threshold"),
 ]
 

@@ -60,7 +60,7 @@ def test_a_threshold_fails_the_skills_below_it_and_names_them(skills: Path) -> N
     bound = (scores["good"] + scores["silent"]) / 2
     done = run(skills, "score", "skills", "--threshold", str(bound))
     assert done.code == 1
-    assert "gate FAILED: 1 of 2 skills" in done.out
+    assert "1 of 2 skills fails: " in done.out
     assert "skills/silent: score" in done.out
     assert run(skills, "score", "skills/good", "--threshold", str(bound)).code == 0
 
@@ -169,7 +169,7 @@ def test_files_are_written_in_the_format_of_their_suffix(skills: Path) -> None:
     done = run(skills, "score", "skills", "--output-file", "a.json", "--output-file", "b.md")
     assert done.code == 0
     assert json.loads((skills / "a.json").read_text(encoding="utf-8"))["kind"] == "score"
-    assert (skills / "b.md").read_text(encoding="utf-8").startswith("### skillgate")
+    assert (skills / "b.md").read_text(encoding="utf-8").startswith("# 2 skills: ")
     done = run(skills, "score", "skills", "--output-file", "no/such/folder.json")
     assert done.code == 2
     assert "cannot write no/such/folder.json" in done.err

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
@@ -114,8 +115,14 @@ def test_a_check_is_converted_into_a_page_with_its_findings(skills: Path, form: 
 )
 @pytest.mark.parametrize("form", ["text", "markdown", "html"])
 def test_scores_are_converted_into_what_is_printed(skills: Path, words: tuple[str, ...], form: str) -> None:
-    direct, converted = _converted(skills, form, *words)
-    assert converted.out == direct.out != ""
+    direct, converted = (_shared(done.out) for done in _converted(skills, form, *words))
+    assert converted == direct != ""
+
+
+def _shared(page: str) -> str:
+    """Leave out what only one of them knows: the source, and the digest of the configuration."""
+    page = re.sub(r"<pre>.*?</pre>", "", page, flags=re.DOTALL)
+    return re.sub(r"<div><dt>Configuration</dt>.*?</div>\n|- Configuration: .*\n", "", page)
 
 
 @pytest.mark.parametrize("command", ["check", "score"])

@@ -97,7 +97,7 @@ def test_what_could_not_be_evaluated_after_cannot_be_decided(two: Path) -> None:
     locked = edited(two / "a.json", lock)
     done = diff(two, "a.json", locked.name, "--fail-on-regression")
     assert done.code == 3
-    assert "undecided" in done.out
+    assert "Not every skill could be evaluated" in done.out
     assert "Permission denied" in done.out
     assert diff(two, "a.json", locked.name).code == 0
     locked = edited(two / "b.json", lock)
@@ -106,14 +106,14 @@ def test_what_could_not_be_evaluated_after_cannot_be_decided(two: Path) -> None:
 
 def test_labels_stand_in_place_of_file_names(two: Path) -> None:
     done = diff(two, "a.json", "b.json", "--label-a", "v1.0", "--label-b", "v2.0")
-    assert done.out.startswith("from v1.0 to v2.0\n")
+    assert "\nv1.0 → v2.0\n" in done.out
     assert (
-        "from `v1.0` to `v2.0`"
+        "\nv1.0 → v2.0\n"
         in diff(two, "a.json", "b.json", "--label-a", "v1.0", "--label-b", "v2.0", "--format", "markdown").out
     )
 
 
-@pytest.mark.parametrize(("name", "start"), [("d.md", "### "), ("d.txt", "from "), ("d.json", "{\n")])
+@pytest.mark.parametrize(("name", "start"), [("d.md", "# ❌ 1 regression"), ("d.txt", "regressions 1"), ("d.json", "{\n")])
 def test_a_file_has_the_format_of_its_suffix_and_stderr_says_where_it_is(two: Path, name: str, start: str) -> None:
     done = diff(two, "a.json", "b.json", "--output", name, "--fail-on-regression")
     assert (done.code, done.out) == (1, "")
@@ -124,7 +124,7 @@ def test_a_file_has_the_format_of_its_suffix_and_stderr_says_where_it_is(two: Pa
 
 def test_a_named_format_goes_before_the_suffix(two: Path) -> None:
     assert diff(two, "a.json", "b.json", "--output", "d.txt", "--format", "markdown").code == 0
-    assert (two / "d.txt").read_text(encoding="utf-8").startswith("### ")
+    assert (two / "d.txt").read_text(encoding="utf-8").startswith("# 1 regression")
 
 
 @pytest.mark.parametrize(

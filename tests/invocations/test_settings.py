@@ -163,7 +163,7 @@ def test_a_line_break_in_a_name_begins_no_line_of_the_message(place: Path) -> No
 
 
 def test_gates_hold_for_a_whole_run(place: Path) -> None:
-    with pytest.raises(UsageError, match="gates holds for a whole run"):
+    with pytest.raises(UsageError, match="gates applies to a whole run"):
         read(place, "overrides:\n  - paths: ['a/**']\n    gates: {publish: {min_score: 1}}\n")
 
 

@@ -106,13 +106,13 @@ def test_two_writers_are_told_apart(tmp_path: Path) -> None:
     [
         ("", "not JSON"),
         ("[" * 100_000, "not JSON"),
-        ('{"kind": "score"}', "no document of the kind 'corpus-index'"),
-        ('{"kind": "corpus-index", "corpus_version": 2}', "is of version 2"),
+        ('{"kind": "score"}', "is not a document of kind 'corpus-index'"),
+        ('{"kind": "corpus-index", "corpus_version": 2}', "has version 2"),
         ('{"kind": "corpus-index", "members": [{"name": 1}]}', "members\\[0\\]"),
         (
             '{"kind": "corpus-index", "members": [{"name": "x", "digest": "../../x", "path": "", "category": "",'
             ' "lines": 1}]}',
-            "no digest",
+            "is not a digest",
         ),
         (
             f'{{"kind": "corpus-index", "members": [{{"name": "x", "digest": "{A}", "path": "", "category": "",'
