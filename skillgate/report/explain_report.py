@@ -15,7 +15,7 @@ from skillgate.report.formats import markdown as markdown_format
 from skillgate.report.formats import text as text_format
 from skillgate.report.judge_compared import answers_warning, judge_of
 from skillgate.report.numbers import NONE, decimal, ratio, reason, share, signed, sure
-from skillgate.report.steps import main_file
+from skillgate.report.steps import cost, main_file
 from skillgate.report.view import Heading, Item, Items, Note, Row, Span, Table, View, code, columns, joined, spans
 from skillgate.scoring.composite import BLEND, WEIGHTS
 
@@ -173,7 +173,7 @@ def _raises(result: SkillResult, dimension: Dimension) -> Iterator[Line]:
         if advice.dimension is dimension:
             where = (code(f"{main_file(result)}:{advice.line}"), " ") if advice.line else ()
             gain = Span(signed(advice.gain), "strong")
-            yield (*where, f"{advice.action} (", gain, f", {advice.effort} effort)")
+            yield (*where, f"{advice.action} (", gain, f", {cost(advice)})")
     triggering = layer.triggering if layer and dimension is Dimension.TRIGGERING_ACCURACY else None
     if triggering is not None and (missed := judge.missed_in_words(triggering)):
         yield f"{missed}; add to the description what the missed prompts have in common"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skillgate.model.score import Badge, Dimension, Grade, LayerName
-from skillgate.scoring.composite import BLEND, PENALTY_FLOOR, PENALTY_STEP, WEIGHTS
+from skillgate.scoring.composite import BLEND, PENALTY_FLOOR, PENALTY_STEP, PRIORITIES, WEIGHTS
 
 if TYPE_CHECKING:
     from skillgate.model.finding import CheckPage, Page
@@ -79,6 +79,11 @@ def dimension_markdown(dimension: Dimension, check: CheckPage | None) -> str:
         parts.append(
             "No static source: at quick depth it is not measured, and the composite is over the other weights."
         )
+    first = PRIORITIES[dimension]
+    parts.append(
+        f"**Fix first if** {first.fix_first_if}. Typical effort: {first.effort} ({first.work}). Gain per hour:"
+        f" {first.gain_per_hour}. Source: PluginEval method, which dimension to improve first."
+    )
     return "\n\n".join(parts) + "\n"
 
 

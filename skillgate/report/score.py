@@ -258,7 +258,7 @@ def _next(ranked: Sequence[SkillResult], context: Context, anchors: Mapping[str,
             path = code(result.skill.path, anchor=anchors[result.skill.path])
             items.append(item._replace(line=(path, f" {item.line}")))
     if items:
-        yield Heading("Do next")
+        yield Heading("Do next (the first step of each skill: errors first, then most points)")
         yield Items(tuple(items[:_ADVISED]), "step", ordered=True)
 
 

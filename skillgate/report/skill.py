@@ -13,7 +13,7 @@ from skillgate.report import numbers
 from skillgate.report.findings import order
 from skillgate.report.links import Links
 from skillgate.report.numbers import ends, points, ratio, share
-from skillgate.report.steps import main_file, steps
+from skillgate.report.steps import cost, gained, main_file, steps
 from skillgate.report.tally import SEVERITIES, failures, is_judged, is_simulated
 from skillgate.report.view import (
     MARKS,
@@ -91,7 +91,7 @@ def blocks(result: SkillResult, context: Context, *, alone: bool) -> Iterator[Bl
         yield from (Note(reason, "poor") for reason in _doubts(result))
     found, main = steps(result, change), main_file(result)
     if found:
-        yield Heading("Do next", 3)
+        yield Heading("Do next (errors first, then most points)" if alone else "Do next", 3)
         yield Items(tuple(step_item(step, main) for step in found), "step", FEW, ordered=True)
     new = frozenset(change.new) if change else frozenset()
     if result.findings:
@@ -214,7 +214,7 @@ def step_item(step: Step, main: str, links: Links | None = None) -> Item:
     elif step.urgent and not step.fix:
         text = f"{step.findings[0].id}: {text}"
     text = numbers.sentence(f"{text}; {step.fix}" if step.fix else text)
-    gain = "" if step.gain is None else numbers.signed(step.gain, 1 if abs(step.gain) >= 0.05 else 2)
+    gain = "" if step.gain is None else gained(step.gain)
     line: Line = text
     if links is not None:
         first = step.lines[0] if step.lines else None
@@ -236,7 +236,7 @@ def _where(step: Step, main: str) -> str:
             parts.insert(0, f"{advice.dimension.value} {advice.before:.2f} → {advice.after:.2f}")
         if advice.removes:
             parts.append(f"removes {plural(advice.removes, 'anti-pattern')}")
-        parts.append(f"{advice.effort} effort")
+        parts.append(cost(advice))
     return " · ".join(parts)
 
 

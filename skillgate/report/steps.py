@@ -9,6 +9,7 @@ from skillgate.model.finding import Severity
 from skillgate.model.report import StaticLayer
 from skillgate.model.score import Outcome
 from skillgate.report.findings import order
+from skillgate.report.numbers import signed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -71,6 +72,17 @@ def mended(result: SkillResult, advice: Advice, main: str) -> tuple[Finding, ...
         if is_whole and min(item.line for item in group) == advice.line:
             found.append(group)
     return found[0] if len(found) == 1 else ()
+
+
+def gained(points: float) -> str:
+    """Write points gained with their sign, to one place; to two where one would show nothing."""
+    return signed(points, 1 if abs(points) >= 0.05 else 2)
+
+
+def cost(advice: Advice) -> str:
+    """Say what effort advice takes, and what an hour of it gains."""
+    hourly = f", {gained(advice.gain_per_hour)} per hour" if advice.gain_per_hour > 0 else ""
+    return f"{advice.effort} effort{hourly}"
 
 
 def main_file(result: SkillResult) -> str:

@@ -7,6 +7,7 @@ Weights", "Composite Scoring Formula", "Which Dimension to Improve First" and th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from skillgate.model.report import PluginScore, SkillResult, Summary
 from skillgate.model.score import Badge, Dimension, LayerName
@@ -58,6 +59,43 @@ DEFAULT_BAND = (200, 600)
 
 # Hours of work, roughly, by the method's words for the effort of a fix: they only order advice.
 EFFORT: dict[str, float] = {"very low": 0.5, "low": 1.0, "medium": 2.0}
+
+
+class Priority(NamedTuple):
+    """What the method says of fixing a dimension: effort and gain in its words, and when to fix it first."""
+
+    effort: str
+    work: str
+    gain_per_hour: str
+    fix_first_if: str
+
+
+PRIORITIES: dict[Dimension, Priority] = {
+    Dimension.TRIGGERING_ACCURACY: Priority("low", "rewrite the description", "high", "the composite is below 70"),
+    Dimension.ORCHESTRATION_FITNESS: Priority(
+        "medium", "restructure sections", "high", "the skill mixes the work with the supervision of other agents"
+    ),
+    Dimension.OUTPUT_QUALITY: Priority("medium", "add examples", "medium", "the judge's score is below 0.70"),
+    Dimension.SCOPE_CALIBRATION: Priority(
+        "low", "move content to references/", "medium", "SKILL.md has fewer than 100 or more than 800 lines"
+    ),
+    Dimension.PROGRESSIVE_DISCLOSURE: Priority(
+        "low", "create references/", "medium", "there is no references/ directory"
+    ),
+    Dimension.TOKEN_EFFICIENCY: Priority(
+        "low", "use fewer MUST, ALWAYS and NEVER", "low", "there are three or more anti-patterns"
+    ),
+    Dimension.ROBUSTNESS: Priority("low", "add a Troubleshooting section", "low", "no edge case is handled"),
+    Dimension.STRUCTURAL_COMPLETENESS: Priority(
+        "very low", "add headings and code blocks", "low", "there are fewer than four headings of level 2"
+    ),
+    Dimension.CODE_TEMPLATE_QUALITY: Priority(
+        "very low", "add language tags", "very low", "code blocks lack a language tag"
+    ),
+    Dimension.ECOSYSTEM_COHERENCE: Priority(
+        "very low", "add a Related section", "very low", "there are no cross-references at all"
+    ),
+}
 MIN_COVERAGE = 0.60  # share of the weight that must be measured for a composite to say anything
 MAX_DROP = 2.0  # points a score may fall before it is called a regression
 

@@ -84,6 +84,7 @@ TOPICS = word_set(
     "tests programming design designer architecture deployment database databases network files commands queries code",
     "quality frontend backend server servers library libraries framework frameworks game web mobile cloud app apps",
     "automation integration optimization validation documentation implementation configuration authentication",
+    "reader maker runner checker finder creator toolkit handbook playbook release essentials",
 )
 IDEOGRAPHIC_FUNCTION = frozenset(
     "的了在是不和时時请請将將会會可以这這如当當或用到为為被把从從对對并並就要应應该該与與后後前若来來给給让讓及再先"

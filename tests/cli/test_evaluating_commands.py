@@ -259,7 +259,10 @@ def test_configuration_sets_the_gate_for_some_paths(skills: Path) -> None:
 
 def test_explain_rules_and_schema_answer(tmp_path: Path) -> None:
     assert "## MISSING_TRIGGER" in run(tmp_path, "explain", "missing-trigger").out
-    assert "Weight 25 %" in run(tmp_path, "explain", "triggering_accuracy").out
+    triggering = run(tmp_path, "explain", "triggering_accuracy").out
+    assert "Weight 25 %" in triggering
+    assert "**Fix first if** the composite is below 70." in triggering
+    assert "Gain per hour: high." in triggering
     assert "Platinum ★★★★★" in run(tmp_path, "explain", "badges").out
     done = run(tmp_path, "explain", "MISSING_TRIGER")
     assert done.code == 2

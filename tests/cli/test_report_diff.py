@@ -113,7 +113,9 @@ def test_labels_stand_in_place_of_file_names(two: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(("name", "start"), [("d.md", "# ❌ 1 regression"), ("d.txt", "regressions 1"), ("d.json", "{\n")])
+@pytest.mark.parametrize(
+    ("name", "start"), [("d.md", "# ❌ 1 regression"), ("d.txt", "regressions 1"), ("d.json", "{\n")]
+)
 def test_a_file_has_the_format_of_its_suffix_and_stderr_says_where_it_is(two: Path, name: str, start: str) -> None:
     done = diff(two, "a.json", "b.json", "--output", name, "--fail-on-regression")
     assert (done.code, done.out) == (1, "")

@@ -139,7 +139,7 @@ def a_judged_skill(layer: JudgeLayer | None = None, path: str = "skills/one", **
             ROBUSTNESS: DimensionScore(None, None, weight=0.05, reason="not judged: the model refused"),
         },
         layers=(StaticLayer(duration_ms=1, sub_checks={"frontmatter_quality": check}), layer),
-        advice=(Advice("say when to use it", TRIGGERING, 11.8, "low", 0.75, 0.95, line=3),),
+        advice=(Advice("say when to use it", TRIGGERING, 11.8, "low", 0.75, 0.95, line=3, gain_per_hour=11.8),),
         coverage=0.95,
         usage=layer.usage,
     )

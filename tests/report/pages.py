@@ -149,7 +149,11 @@ def a_measured_skill(score: float = 72.5, path: str = "skills/one", **changes: A
         composite=Composite(score=score, badge=badge, badge_reason="Gold needs 7.50 more points"),
         dimensions=measured,
         layers=(StaticLayer(duration_ms=0, sub_checks={"frontmatter_quality": check}),),
-        advice=(Advice("say when to use it", Dimension.TRIGGERING_ACCURACY, 11.8, "low", 0.82, 0.95, line=3),),
+        advice=(
+            Advice(
+                "say when to use it", Dimension.TRIGGERING_ACCURACY, 11.8, "low", 0.82, 0.95, line=3, gain_per_hour=11.8
+            ),
+        ),
         suppressed=(Suppressed(a_finding(id="UNTAGGED_CODE"), "comment", "an example of how not to"),),
     )
     return result._replace(**changes)

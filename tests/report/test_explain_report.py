@@ -65,7 +65,7 @@ def test_prompts_stand_with_what_each_judge_predicts() -> None:
     text = explain(judged.three_judges(), "one", "triggering_accuracy")
     assert "| **missed** | yes, no, no | indirect near miss | My spreadsheet is too slow |" in text
     assert "recall 0.67 (0.30 to 0.93), n = 6" in text
-    assert "`skills/one/SKILL.md:3` say when to use it (**+11.8**, low effort)" in text
+    assert "`skills/one/SKILL.md:3` say when to use it (**+11.8**, low effort, +11.8 per hour)" in text
 
 
 def test_a_wide_triggering_accuracy_names_its_prompts() -> None:
@@ -80,7 +80,7 @@ def test_for_a_terminal_nothing_is_escaped_and_no_rule_is_drawn() -> None:
     assert "\nStatic: frontmatter_quality\n" in text
     assert "→  0.60  0.79  triggering_accuracy from 60" in text
     assert "Score 0.7513 (0.61 to 0.87)" in text
-    assert "- skills/one/SKILL.md:3 say when to use it (+11.8, low effort)" in text
+    assert "- skills/one/SKILL.md:3 say when to use it (+11.8, low effort, +11.8 per hour)" in text
     assert not set("\\`*#|") & set(text)
     narrow = explain(judged.calibrated(), "one", "output_quality", markdown=False, style=Style(width=60))
     assert all(len(line) <= 60 for line in narrow.splitlines())

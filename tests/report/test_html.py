@@ -118,7 +118,7 @@ def test_a_skill_shows_findings_advice_evidence_and_what_was_set_aside() -> None
     seen = read(a_report(a_measured_skill()))
     assert "error ORPHAN_REFERENCE SKILL.md:7" in seen
     assert "correct the path" in seen
-    assert "+11.8 Say when to use it triggering_accuracy 0.82 → 0.95 · line 3 · low effort" in seen
+    assert "+11.8 Say when to use it triggering_accuracy 0.82 → 0.95 · line 3 · low effort, +11.8 per hour" in seen
     assert "no sign of “proactively” line 3 0.00 / 0.09" in seen
     assert "1 suppressed by a comment: an example of how not to" in seen
     assert "Gold needs 7.50 more points" in seen

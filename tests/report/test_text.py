@@ -94,7 +94,7 @@ def test_it_says_why_and_what_to_do_next(three: Report) -> None:
     text = render_score(three, Style())
     assert "SKILL.md:14" in text
     assert "references/gone.md does not exist" in text
-    assert re.search(r"Do next\n\d\. +\S", text)
+    assert re.search(r"Do next \(the first step of each skill: errors first, then most points\)\n\d\. +\S", text)
     assert re.search(r"^ +\d\. \+\d", text, re.MULTILINE)
     assert "more points" in text
     assert "not UTF-8" in text

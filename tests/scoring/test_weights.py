@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from skillgate.model.score import Dimension, LayerName
-from skillgate.scoring.composite import BLEND, EFFORT, SIZE_BANDS, WEIGHTS
+from skillgate.scoring.composite import BLEND, EFFORT, PRIORITIES, SIZE_BANDS, WEIGHTS
 from skillgate.settings import SETTINGS
 from skillgate.static import layer
 
@@ -78,6 +78,11 @@ def test_the_settings_name_the_dimensions() -> None:
 
 def test_size_bands_rise() -> None:
     assert all(50 < low < high for low, high in SIZE_BANDS.values())
+
+
+def test_every_dimension_says_when_to_fix_it_first() -> None:
+    assert list(PRIORITIES) == list(Dimension)
+    assert all(priority.effort in EFFORT and priority.fix_first_if for priority in PRIORITIES.values())
 
 
 def test_more_effort_takes_longer() -> None:

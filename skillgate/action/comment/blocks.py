@@ -55,7 +55,7 @@ def blocks(subject: Subject, rows: Sequence[Row], links: Links) -> Iterator[Bloc
     yield from table(rows, links, compared=compared)
     todo = _todo(rows)
     if todo:
-        yield Heading("Do next")
+        yield Heading("Do next (errors first, then most points of each skill)")
         items = tuple(skill.step_item(step, main_file(result), links) for result, step in todo)
         yield Items(items, "step", ordered=True)
     told = [finding for _, step in todo if step.fix for finding in step.findings]
