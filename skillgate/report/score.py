@@ -144,6 +144,8 @@ def _title(mark: Mark, report: Report, ranked: Sequence[SkillResult]) -> str:
     if mark == "fail":
         if failed:
             return f"{alone} fails: {found}" if alone else f"{failed} of {skills} fail{'s' * (failed == 1)}: {found}"
+        if bad and not report.outside:
+            return f"{alone or f'{bad} of {skills}'} could not be evaluated"
         return f"{counts(report.outside)} outside the skills" if report.outside else "The gate failed"
     if mark == "error":
         return f"{alone or f'{bad} of {skills}'} could not be evaluated" if bad else "The evaluation is not complete"
@@ -221,8 +223,7 @@ def _figures(report: Report, ranked: Sequence[SkillResult], diff: Diff | None) -
         only, cell = ranked[0].composite, skill.score_cell(ranked[0])
         yield Figure("score", points(only.score), cell.note, cell.tone)
         elo = "" if only.elo is None else f"Elo {only.elo:,.0f}"
-        errors = plural(ranked[0].errors, "error") if only.badge and ranked[0].errors else ""
-        yield Figure("badge", only.badge.value if only.badge else "none", ", ".join(filter(None, (errors, elo))))
+        yield Figure("badge", badge_of(ranked[0], none="none", stars=True), elo)
     else:
         changed = summary.found is not None and summary.found > summary.skills
         yield Figure("skills", count(summary.skills), f"of {count(summary.found)}" if changed else "")
@@ -232,7 +233,11 @@ def _figures(report: Report, ranked: Sequence[SkillResult], diff: Diff | None) -
         none = summary.by_badge.get("none", 0)
         if named or none:
             without = [f"{none} without a badge"] if none else []
-            yield Figure("badges", count(summary.skills - none), f"({', '.join([*named, *without])})")
+            yield Figure(
+                "badges",
+                count(sum(n for name, n in summary.by_badge.items() if name != "none")),
+                f"({', '.join([*named, *without])})",
+            )
     if summary.not_evaluated:
         yield Figure("not evaluated", count(summary.not_evaluated), tone="poor")
     yield Figure("errors", count(found.get("error", 0)), tone="poor" if found.get("error") else "")
@@ -269,7 +274,10 @@ def _skills(
     if diff:
         names.insert(3, Column("change", "number"))
     rows = []
+    grouped = {path for group in without_text(ranked) for path in group.paths}
     for number, result in enumerate(ranked):
+        if not result.evaluated or result.skill.path in grouped:
+            continue  # listed by its reason
         change = context.changes.get(result.skill.path)
         score, reason = result.composite.score, result.composite.reason or "no score"
         before = change.before.score if change and change.before else None
@@ -286,6 +294,8 @@ def _skills(
         below = tuple(skill.blocks(result, context, alone=False))
         rows.append(Row(tuple(cells), below, f"skill-{number + 1}", number >= _DETAILED, skill.mark_of(result)))
     order = "those that fail first, then those with errors, then the lowest score"
+    if not rows:
+        return
     yield Heading("Skills")
     yield Table(tuple(names), tuple(rows), f"Every skill, {order}", "skill", most=25)
 
@@ -300,10 +310,16 @@ def _change_cell(change: SkillChange | None) -> Cell:
 
 def _unread(report: Report, ranked: Sequence[SkillResult], diff: Diff | None) -> Iterator[Block]:
     """List skills that could not be read or hold no text, by reason, and those that were removed."""
-    for heading, groups in (("Not evaluated", unread(report.results)), ("No text to score", without_text(ranked))):
+    for heading, groups in (
+        ("Not evaluated", unread(report.results)),
+        ("Errors, no text to score", without_text(ranked)),
+    ):
         if groups:
-            yield Heading(heading)
+            yield Heading(f"{heading}: {sum(len(group.paths) for group in groups)}")
             yield Items(tuple(map(_group, groups)), "reason")
+        for group in groups:
+            if rest := group.paths[len(group.named()) :]:
+                yield Fold(f"{len(rest)} more: {group.reason}", (Note(joined(map(code, rest))),), quiet=True)
     gone = [code(item.path) for item in diff.skills if item.state is State.REMOVED] if diff else []
     if gone:
         more = f" and {len(gone) - 50} more" if len(gone) > 50 else ""

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 FEW = 3  # findings and steps that a terminal shows unless everything is asked for
 _LONG = 40  # characters of a reason from which on it is not said twice
+_STEPS = 5  # of a skill among others
 _LINES = 5  # lines of one file that a step names
 _SUPPRESSED_BY = {"comment": "a comment", "configuration": "configuration", "known": "the known findings"}
 
@@ -92,12 +93,15 @@ def blocks(result: SkillResult, context: Context, *, alone: bool) -> Iterator[Bl
     found, main = steps(result, change), main_file(result)
     if found:
         yield Heading("Do next (errors first, then most points)" if alone else "Do next", 3)
-        yield Items(tuple(step_item(step, main) for step in found), "step", FEW, ordered=True)
+        shown = found if alone else found[:_STEPS]
+        yield Items(tuple(step_item(step, main) for step in shown), "step", FEW, ordered=True)
+        if left := len(found) - len(shown):
+            yield Note((f"{plural(left, 'more step')}: ", code(f"skillgate score {result.skill.path}")), "muted")
     new = frozenset(change.new) if change else frozenset()
     if result.findings:
         yield Heading("Findings", 3)
-        shown = [finding for step in found if step.fix for finding in step.findings]
-        yield findings(result.findings, context, new=new, within=result.skill.path, fixed=shown)
+        listed = [finding for step in found if step.fix for finding in step.findings]
+        yield findings(result.findings, context, new=new, within=result.skill.path, fixed=listed)
     if change and change.fixed:
         yield Heading("Fixed", 3)
         gone = context._replace(links=context.links.nowhere, source=no_source)

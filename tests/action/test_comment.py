@@ -159,7 +159,7 @@ class TestSecondHalf:
         assert (ran.code, ran.outputs["comment-status"]) == (0, "created")
         (body,) = github.bodies
         assert "❌" in body
-        assert "its author controls" in body
+        assert "Its author controls" in body
         assert "actions/runs/99" in body
 
     def test_the_forks_own_sentences_are_not_repeated(self, second: PullRequest, github: FakeGitHub) -> None:
@@ -177,8 +177,8 @@ class TestSecondHalf:
             ran = second.run()
             assert ran.code == 0, ran.err
             (body,) = github.bodies
-            assert body.split("\n")[1] == "> [!CAUTION]"
-            assert body.split("\n")[2].startswith("> The pull request's own workflow run wrote this report")
+            assert body.splitlines()[1] == "> [!CAUTION]"
+            assert body.splitlines()[2].startswith("> The pull request's own workflow run wrote this report")
             assert said not in body + ran.summary + ran.log + json.dumps(ran.outputs)
 
     @pytest.mark.parametrize("name", ["run.json", "report.json", "benchmark.json"])

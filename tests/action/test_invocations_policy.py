@@ -102,7 +102,7 @@ def test_a_transcript_of_a_sub_agent_that_the_change_brings_is_not_read_beside_o
     made.change({**touching(), f"kept/{SESSION}/subagents/agent-a1.jsonl": agent.data.decode()})
     made.write({f"kept/{SESSION}.jsonl": session.data.decode()})
     ran = made.run(**{**INPUTS, "invocations": place})
-    assert any("a sub-agent's transcript is not beside its session" in line for line in ran.run["notices"])
+    assert any("a sub-agent's transcript is missing or nested too deep" in line for line in ran.run["notices"])
 
 
 @pytest.mark.parametrize("way", ["name", "directory", "both"])

@@ -83,9 +83,9 @@ def test_the_text_report_says_in_how_many_sessions_it_was_loaded(tmp_path: Path)
     with model(rules) as server:
         done = run(tmp_path, *DEEP[:-1], "late-invoices", at=server)
     assert done.code == 0
-    assert "loaded in 0 of 10 sessions: all that they measure but triggering counts × 0" in done.out
+    assert "loaded in 0 of 10 sessions: everything they measure except triggering counts × 0" in done.out
     assert "no badge: loaded in 0 of 10 sessions" in done.out
-    assert done.out.index("rewrite the description") > done.out.index("loaded in 0 of 10")
+    assert "rewrite the description" in done.out.lower()
 
 
 def test_a_gate_decides_by_the_low_score(tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ def test_a_gate_is_undecided_where_a_skill_could_not_be_read(tmp_path: Path) -> 
     assert "gate passed" not in out
     assert "gate undecided" in out
     page = run(tmp_path, "score", "--output", "markdown")[1]
-    assert "## Not evaluated\n\n- **1** SKILL.md is a directory, not a file: `odd`" in page
+    assert "## Not evaluated: 1\n\n- **1** SKILL.md is a directory, not a file: `odd`" in page
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a deep path wants a system that takes one")

@@ -263,7 +263,7 @@ def test_every_figure_of_a_skill_is_in_words() -> None:
         "95 %, of averages by t; of error rates by Clopper–Pearson; of changes by Welch",
         "26 invocations without a total",
         "4 skills without a change",
-        "Good 75 to under 90: watch that it stays so",
+        "Good 75 to under 90: watch for changes",
     ):
         assert words.lower() in said.lower(), words
 
