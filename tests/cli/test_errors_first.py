@@ -135,7 +135,7 @@ def test_files_without_text_leave_the_scores_on_the_screen_and_their_errors_coun
         assert re.search(r"15[:*]*  ?the file is empty: .*blob-00", done.out)
         assert re.search(r"15[:*]*  ?the file is not UTF-8: .*blob-01", done.out)
         assert "30 errors in 30 skills" in done.out
-    assert run(tmp_path, "score", "skills", "-v").out.count("skills/blob-") == 30
+    assert len(set(re.findall(r"skills/blob-\d\d", run(tmp_path, "score", "skills", "-v").out))) == 30
     alone = run(tmp_path, "score", "skills/blob-00", "skills/blob-01")
     assert (len(rows(alone.out)), "no text to score" in alone.out) == (2, False)
 
