@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.format import plural
-from skillgate.model.bench import Status
+from skillgate.model.bench import ErrorKind, Status
 from skillgate.report import charts, numbers
 from skillgate.report.findings import bounded
 from skillgate.report.numbers import NONE, decimal, ends, milliseconds, share
@@ -307,6 +307,7 @@ def _task_rows(tasks: Iterable[_Task]) -> Iterator[Row]:
         groups.setdefault((task.status, task.passed, task.measured, why(task.worst), alone), []).append(task)
     for group in groups.values():
         first, failed = group[0], group[0].worst.status is not Status.PASS
+        not_started = first.worst.error_kind is ErrorKind.NOT_STARTED
         scores = [run.score for one in group for run in one.runs if run.score is not None]
         times = [run.latency_ms for one in group for run in one.runs if run.latency_ms is not None]
         slowest = max(times, default=None)
@@ -319,9 +320,12 @@ def _task_rows(tasks: Iterable[_Task]) -> Iterator[Row]:
             f"{first.passed}/{first.measured}",
             decimal(sum(scores) / len(scores) if scores else None, 2),
             Cell(milliseconds(slowest), sort=slowest),
-            why(first.worst) if failed else "",
+            "" if not failed or not_started else why(first.worst),
         )
-        yield Row(cells, (Items(runs, "run"),) if failed else ())
+        if not_started:  # its end says what to do, so it is shown in full
+            yield Row(cells, (Note(why(first.worst)),), quiet=False)
+        else:
+            yield Row(cells, (Items(runs, "run"),) if failed else ())
 
 
 def _run(result: TaskResult, task: str) -> Item:

@@ -77,7 +77,7 @@ def place(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("form", "words"),
     [
-        ("text", "a 1.2.0 on own"),
+        ("text", "0.364  0.30"),
         ("markdown", "# ⚠️ No gate"),
         ("csv", "skillId,benchmarkId,completionRate"),
         ("junit", "<testsuites"),

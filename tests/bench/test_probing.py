@@ -48,7 +48,7 @@ def test_tasks_that_nothing_here_can_score_are_named_and_are_no_pass(tmp_path: P
     benchmark(tmp_path / "b.json", judged, own)
     done = run(tmp_path, "bench", "check", "./b.json")
     assert done.code == 3
-    assert "a model or a program scores: j1, c1" in done.err
+    assert "a model or a program scores them: j1, c1" in done.err
     benchmark(tmp_path / "b.json", judged, task())
     done = run(tmp_path, "bench", "check", "./b.json", "--json")
     assert (done.code, done.json["notChecked"]) == (1, {"own": ["j1"]})
