@@ -250,7 +250,9 @@ def _is_unframed(text: str) -> bool:
 
 def _unordered(skill: Skill) -> Iterator[int]:
     counts = [order(block.text) for block in skill.blocks]
-    if _disorder(counts) > 0 and sum(wrong for _, wrong in counts) >= _LEAST_WRONG:
+    # A header such as "Best for" and a label such as "a" look wrong: cells alone do not condemn the whole body.
+    plain = sum(wrong for (_, wrong), block in zip(counts, skill.blocks, strict=True) if "|" not in block.text)
+    if _disorder(counts) > 0 and plain >= _LEAST_WRONG:
         yield from range(len(counts))
         return
     for section in _sections(skill):

@@ -16,6 +16,7 @@ pytest.importorskip("openapi_core", reason="openapi-core is not installed")
 import skillgate
 from skillgate.model.documents import DiffSide
 from skillgate.model.finding import Severity
+from skillgate.model.score import Dimension
 from skillgate.report.diff import diff
 from tests.action.edits import (
     ACROSS,
@@ -257,10 +258,16 @@ def _mark(edit: Edit) -> str:
     return "❌" if edit.fails else "" if edit.state == "removed" else "✅"
 
 
+# Points that a good paragraph may cost. Token efficiency is a share: a paragraph of fewer words that carry something
+# than the skill has otherwise lowers it. Of all 40 * 21 additions 58 fall, by 0.13 points at most, and 723 rise.
+PARAGRAPH_COSTS = 0.15
+
+
 def test_one_added_paragraph_of_good_prose_fails_nothing(tmp_path: Path) -> None:
     collect(CORPUS, tmp_path)
     every = cycle([(where, paragraph) for where in ("end", "title", "middle") for paragraph in PROSE])
     found = []
+    moves = []
     for skill in sorted(tmp_path.iterdir()):
         text = (skill / "SKILL.md").read_text(encoding="utf-8")
         (before,) = skillgate.evaluate(skill).results
@@ -271,9 +278,17 @@ def test_one_added_paragraph_of_good_prose_fails_nothing(tmp_path: Path) -> None
             told = diff([(before, after)], a=DiffSide("a"), b=DiffSide("b"), version="1", gated=True)
             (change,) = told.skills
             bad = [finding.id for finding in change.new if finding.severity is not Severity.INFO]
-            if bad or told.gate.passed is not True or (change.change or 0) < 0:
-                found.append((skill.name, where, paragraph[:30], change.change, bad))
+            moves.append(move := change.change or 0)
+            fell = {
+                name
+                for name, dimension in after.dimensions.items()
+                if (dimension.score or 0) < (before.dimensions[name].score or 0)
+            }
+            costs = move < -PARAGRAPH_COSTS or (move < 0 and fell != {Dimension.TOKEN_EFFICIENCY})
+            if bad or told.gate.passed is not True or costs:
+                found.append((skill.name, where, paragraph[:30], move, fell, bad))
     assert found == []
+    assert sum(move > 0 for move in moves) > 0.8 * len(moves)
 
 
 def test_the_collection_is_what_the_edits_were_written_for() -> None:

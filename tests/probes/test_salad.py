@@ -126,4 +126,4 @@ def test_p52_a_very_long_line_is_read_in_linear_time(word: str, size: int, tmp_p
     path = write_skill(tmp_path, body=f"# Title\n\n{word * (size // len(word))}\n")
     done = run("score", path, cwd=tmp_path, timeout_s=60)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "1 skill" in done.stdout
+    assert "\nmerge-sheets: " in done.stdout

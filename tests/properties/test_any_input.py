@@ -16,6 +16,7 @@ from skillgate.cli.main import main
 from skillgate.model.codec import decode
 from skillgate.model.documents import SingleReport
 from skillgate.model.report import Report
+from skillgate.scoring.composite import MIN_COVERAGE
 from tests.properties.documents import CI, Node, Written, bodies, descriptions, on_disk, plant, trees
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def in_range(document: Mapping[str, Any]) -> None:
     for result in document.get("results", [document]):
         score = result["composite"]["score"]
         assert score is None or 0 <= score <= 100
-        assert (score is None) == (result["coverage"] == 0)
+        assert (score is None) == (result["coverage"] < MIN_COVERAGE)
         for dimension in result["dimensions"].values():
             assert dimension["score"] is None or 0 <= dimension["score"] <= 1
             assert dimension["score"] is not None or dimension["reason"]
