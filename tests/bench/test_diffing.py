@@ -49,8 +49,8 @@ def test_tasks_that_always_passed_and_never_do_now_are_a_regression(tmp_path: Pa
     done = compared(tmp_path, "--fail-on-regression", "--label-a", "v1", "--label-b", "v2", "--format", "markdown")
     assert done.code == 1
     assert done.out.startswith("# ❌ FAIL: v1 → v2")
-    assert "| completed | 1.000 | 0.900 | −0.100 | ▼ **worse** |" in done.out
-    assert "| t00 | broken | 3/3 | 0/3 |" in done.out
+    assert "| completed | 1.000 | 0.900 | −0.100 | worse |" in done.out
+    assert "| `t00` | broken | 3/3 | 0/3 |" in done.out
     assert compared(tmp_path).code == 0
 
 
