@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import posixpath
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.format import printable
-from skillgate.report.known import folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,6 +52,10 @@ def _fingerprints(findings: Iterable[Finding]) -> dict[int, str]:
 
     Whether a finding is suppressed does not enter, so that suppressing one does not make its neighbours look new.
     """
+    import hashlib  # only for reports to machines
+
+    from skillgate.report.known import folded
+
     counts: dict[tuple[str, ...], int] = {}
     prints = {}
     for finding in sorted(findings, key=lambda it: (place(it) if it.skills else "", it.line, it.column)):

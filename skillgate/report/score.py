@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from skillgate.format import plural
-from skillgate.model.documents import State
 from skillgate.model.score import Badge, Depth, Grade
 from skillgate.report import charts, numbers, skill
 from skillgate.report.links import Links
 from skillgate.report.lists import lists_of
 from skillgate.report.numbers import count, points, share
 from skillgate.report.skill import Context
-from skillgate.report.standing import standings, title
 from skillgate.report.tally import (
     answers_warning,
     badge_of,
@@ -156,6 +154,8 @@ def _title(mark: Mark, report: Report, ranked: Sequence[SkillResult]) -> str:
 
 def _verdict(run: ActionRun, report: Report | None, diff: Diff | None) -> str:
     """Write the verdict of a run in the words of its comment."""
+    from skillgate.report.standing import standings, title  # only of a run of the Action
+
     rows = standings(run, report, diff)
 
     def shown(row: Standing) -> str:
@@ -301,7 +301,7 @@ def _skills(
 
 
 def _change_cell(change: SkillChange | None) -> Cell:
-    if change is not None and change.state is State.NEW:
+    if change is not None and change.before is None:
         return Cell("new")
     moved = None if change is None else change.change
     tones: dict[str, Tone] = {"up": "good", "down": "poor"}
@@ -320,7 +320,7 @@ def _unread(report: Report, ranked: Sequence[SkillResult], diff: Diff | None) ->
         for group in groups:
             if rest := group.paths[len(group.named()) :]:
                 yield Fold(f"{len(rest)} more: {group.reason}", (Note(joined(map(code, rest))),), quiet=True)
-    gone = [code(item.path) for item in diff.skills if item.state is State.REMOVED] if diff else []
+    gone = [code(item.path) for item in diff.skills if item.after is None] if diff else []
     if gone:
         more = f" and {len(gone) - 50} more" if len(gone) > 50 else ""
         yield Note(joined(["Removed:", joined(gone[:50]), more], " "))
