@@ -1,7 +1,8 @@
 """Why skillgate's score of a sub-check differs from the original's, step by step, each step under a named cause.
 
 Every term of a sub-check is a chain of values: the original's points, the points that remain when one of its slips is
-put right, and so on to skillgate's own points. A cause is named only where its correction changes the points, so the
+put right, and so on to skillgate's own points for what the method's table names. A cause is named only where its
+correction changes the points. The last step is the rest of the sub-check, which readers' ratings calibrate. So the
 steps of a sub-check add up to the whole difference; what they do not add up to is unattributed.
 """
 
@@ -10,12 +11,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks import original
+from skillgate.static import subchecks
+from skillgate.static.substance import substance
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from benchmarks.original import Document
-    from skillgate.model.score import Measured
+    from skillgate.model.score import Evidence, Measured
     from skillgate.model.skill import Skill
 
 THIN = "under 40 words of prose, so nothing is given to start with"
@@ -26,7 +29,16 @@ EMPTY_SECTION = "a section without text"
 OTHER_NAME = "a heading with its word that skillgate does not take for such a section (“Decision order”)"
 UNEXPLAINED = ""  # a link of a chain where no difference is expected: what moves there stays unattributed
 TWICE = "a code block counted twice, at its opening and its closing fence"
+CALIBRATED = "the table counts for a part, and what the text says for the rest"
+FILLER = "filler does not count"
 _EPSILON = 1e-9
+_SHARES = {  # of a sub-check that its table decides; the whole of the others
+    "frontmatter_quality": subchecks.SOURCE,
+    "orchestration_wiring": subchecks.SOURCE,
+    "token_efficiency": subchecks.SOURCE,
+    "ecosystem_coherence": 1 - subchecks.HANDS_OVER,
+}
+_TERMS = {"frontmatter_quality": 8, "orchestration_wiring": 5, "token_efficiency": 3, "ecosystem_coherence": 3}
 
 
 class Step(NamedTuple):
@@ -37,11 +49,12 @@ class Step(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """One skill as both see it: the original's document and skillgate's, with the points of each of our terms."""
+    """One skill as both see it: the original's document, skillgate's without filler, and the points of our terms."""
 
     document: Document
     skill: Skill
     points: tuple[float, ...]
+    written: Skill
 
     @property
     def prose(self) -> str:
@@ -58,13 +71,32 @@ def steps(sub_check: str, document: Document, skill: Skill, measured: Measured) 
     """List the steps from the original's score, recomputed on this text, to skillgate's; none of size 0."""
     if not skill.has_body and sub_check != "frontmatter_quality":
         return (Step(NO_BODY, -original.scores(document)[sub_check]),)
-    pair = Pair(document, skill, tuple(item.points for item in measured.evidence))
+    points = table_points(sub_check, measured.evidence)
+    pair = Pair(document, substance(skill).skill, points, skill)
     moved = [step for step in _CHAINS[sub_check](pair) if abs(step.change) > _EPSILON]
-    found = tuple(step for step in moved if step.cause != UNEXPLAINED)
+    found = [step for step in moved if step.cause != UNEXPLAINED]
     uncut = original.scores(document)[sub_check] + sum(step.change for step in moved)
-    cut = (measured.score if measured.score is not None else 0.0) - uncut
-    outside = uncut > 1 + _EPSILON or uncut < -_EPSILON
-    return (*found, Step("cut to the range of 0 to 1", cut)) if outside else found
+    table = cut(sum(points))
+    if abs(cut(uncut) - uncut) > _EPSILON:
+        found.append(Step("cut to the range of 0 to 1", table - uncut))
+    if sub_check in _SHARES and measured.score is not None:
+        found.append(Step(CALIBRATED, measured.score - table))
+    return tuple(found)
+
+
+def table_points(sub_check: str, evidence: Sequence[Evidence]) -> tuple[float, ...]:
+    """Return the points of what the method's table names, as if it decided the whole sub-check."""
+    if sub_check not in _SHARES or len(evidence) == 1:
+        return tuple(item.points for item in evidence)
+    terms = _TERMS[sub_check]
+    if sub_check == "orchestration_wiring":
+        terms += sum(item.text.startswith("orchestrates others") for item in evidence)
+    return tuple(item.points / _SHARES[sub_check] for item in evidence[:terms])
+
+
+def cut(points: float) -> float:
+    """Keep a score within 0 and 1."""
+    return min(1.0, max(0.0, points))
 
 
 def _chain(start: float, *links: tuple[str, float]) -> Iterator[Step]:
@@ -160,7 +192,8 @@ def _progressive(pair: Pair) -> Iterator[Step]:
     yield from _chain(
         original.size(document.lines),
         ("one line too many: the end of the last line counted as a line", original.size(physical)),
-        ("runs of blank lines counted line by line", original.size(skill.lines)),
+        ("runs of blank lines, and lines that only wrap, counted line by line", original.size(pair.written.lines)),
+        (FILLER, original.size(skill.lines)),
         ("more than 10,000 estimated tokens, whatever the lines", original.size(skill.effective_lines)),
         (UNEXPLAINED, size),
     )

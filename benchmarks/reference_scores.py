@@ -77,6 +77,11 @@ class Comparison(NamedTuple):
         """Give our composites, in the order of the recorded ones."""
         return tuple(result.composite.score or 0.0 for result in self.results)
 
+    @property
+    def tables(self) -> list[float]:
+        """Give our composites as they were if the method's table decided every sub-check."""
+        return [_from_tables(result) for result in self.results]
+
     def swapped(self, sub_check: str) -> list[float]:
         """Give our composites as they were with the recorded values of one sub-check in place of ours."""
         name = DIMENSIONS.get(sub_check, sub_check)
@@ -142,6 +147,19 @@ def _rescored(result: SkillResult, dimension: str, recorded: dict[str, float]) -
     return composite_score(scores, count, renormalise=True)
 
 
+def _from_tables(result: SkillResult) -> float:
+    """Give the composite of what the method's table names, with our penalty."""
+    (static,) = (layer for layer in result.layers if isinstance(layer, StaticLayer))
+    scores = {
+        DIMENSIONS.get(name, name): None
+        if measured.score is None
+        else attribution.cut(sum(attribution.table_points(name, measured.evidence)))
+        for name, measured in static.sub_checks.items()
+        if name in original.SUB_CHECKS
+    }
+    return composite_score(scores, len(static.anti_patterns), renormalise=True)
+
+
 def _collections(data: Path) -> list[Path]:
     return [place for name in COLLECTIONS.values() if (place := data / "corpus" / name).is_dir()]
 
@@ -191,6 +209,7 @@ def report(found: Comparison, *, verbose: bool) -> Iterator[str]:
     yield f"skills recorded: {held + len(found.absent)}, held by both: {held}"
     yield f"held by both with another line count than was recorded: {len(found.changed)}"
     yield f"Spearman rank correlation of the composites: {spearman(found.recorded, found.ours):.3f}"
+    yield f"Spearman rank correlation of what the method's table decides: {spearman(found.recorded, found.tables):.3f}"
     yield f"mean composite: recorded {fmean(found.recorded):.1f}, here {fmean(found.ours):.1f}"
     yield ""
     yield "sub-check                 rank corr.  recorded    here   beyond 0.05   composite's corr. with it as recorded"

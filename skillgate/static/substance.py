@@ -25,6 +25,7 @@ _LEAST = 8  # words; a shorter statement names something, and hardly says what t
 _FRAME = 2  # function words that a sentence of so many words has at least
 
 _SPAN = re.compile(r"(`+)([^`]+)\1")
+_LINKED = re.compile(r"\[[^\[\]]*\]\([^()]*\)")
 _ORDINARY = PLAIN | ORDERS | CONNECTING
 _SPLIT = re.compile(r"(?<=[.!?])\s+|\s\|\s")
 
@@ -394,9 +395,12 @@ def stems(text: str) -> Iterator[str]:
 
 
 def spans(skill: Skill) -> Iterator[str]:
-    """Yield the stems of the words in code spans."""
-    for row in skill.documents[0].text.split("\n") if skill.documents else ():
+    """Yield the stems of the words in code spans, but for those in a dead link."""
+    dead = {link.span.line for link in skill.links if link.dead}
+    for number, row in enumerate(skill.documents[0].text.split("\n") if skill.documents else (), start=1):
         if "`" in row and "```" not in row:
+            if number in dead:
+                row = _LINKED.sub("", row)
             for span in re.findall(r"`([^`]+)`", row):
                 yield from stems(span)
 

@@ -91,7 +91,6 @@ def never_higher(changed: SkillResult, was: SkillResult) -> None:
         assert score.score is None or before is None or score.score <= before, dimension
 
 
-@pytest.mark.xfail(reason="the words of a dead link's line still add up to 0.9 points in a body of a few words")
 @settings(CI, max_examples=200)
 @given(bodies, _PLACES, _LINKS, blocks, descriptions)
 def test_adding_a_dead_link_never_raises_the_composite_or_a_dimension(
