@@ -284,7 +284,8 @@ def compare_view(comparison: Comparison) -> View:
         blocks += sessions.changes(sampled_changes(a, b))
     for heading, found in (("Fixed in B", comparison.fixed), ("New in B", comparison.new)):
         if found:
-            blocks += [Heading(f"{heading}: {counts(found)}"), skill.findings(found, context)._replace(most=50)]
+            items = skill.findings(found, context, fixes=heading.startswith("New"))
+            blocks += [Heading(f"{heading}: {counts(found)}"), items._replace(most=50)]
     outcomes = comparison.gate.outcomes
     return View(
         _compared(a, b, comparison.change),

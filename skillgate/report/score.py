@@ -59,7 +59,8 @@ if TYPE_CHECKING:
     from skillgate.report.view import Block, Line, Mark, Tone
 
 _ADVISED = 5
-_DETAILED = 5  # skills that a terminal shows in full unless everything is asked for
+_ROWS = 20  # skills that a terminal lists unless everything is asked for
+_DETAILED = 2  # skills that a terminal shows in full unless everything is asked for
 _CHARTED = 5  # scores from which on their distribution says something
 _BINS = 20  # of five points each, so that every badge begins a bin
 _LISTS = 12
@@ -275,9 +276,9 @@ def _skills(
         names.insert(3, Column("change", "number"))
     rows = []
     grouped = {path for group in without_text(ranked) for path in group.paths}
-    for number, result in enumerate(ranked):
-        if not result.evaluated or result.skill.path in grouped:
-            continue  # listed by its reason
+    numbered = enumerate(ranked, start=1)  # those left out here are listed by their reason
+    listed = [(number, one) for number, one in numbered if one.evaluated and one.skill.path not in grouped]
+    for place, (number, result) in enumerate(listed):
         change = context.changes.get(result.skill.path)
         score, reason = result.composite.score, result.composite.reason or "no score"
         before = change.before.score if change and change.before else None
@@ -292,12 +293,21 @@ def _skills(
         cells += [_change_cell(change)] if diff else []
         cells += [Cell(badge, tone="poor" if result.errors else ""), found]
         below = tuple(skill.blocks(result, context, alone=False))
-        rows.append(Row(tuple(cells), below, f"skill-{number + 1}", number >= _DETAILED, skill.mark_of(result)))
+        rows.append(Row(tuple(cells), below, f"skill-{number}", place >= _DETAILED, skill.mark_of(result)))
     order = "those that fail first, then those with errors, then the lowest score"
     if not rows:
         return
     yield Heading("Skills")
-    yield Table(tuple(names), tuple(rows), f"Every skill, {order}", "skill", most=25)
+    yield Table(
+        tuple(names), tuple(rows), f"Every skill, {order}", "skill", _ROWS, _rest([one for _, one in listed[_ROWS:]])
+    )
+
+
+def _rest(results: Sequence[SkillResult]) -> str:
+    """Say what is true of the skills that a terminal leaves out."""
+    lowest = min((result.composite.score or 0.0 for result in results), default=0.0)
+    clean = "" if any(result.errors for result in results) else " without errors"
+    return clean + (f", all at {lowest:.2f} or above" if lowest > 0 else "")
 
 
 def _change_cell(change: SkillChange | None) -> Cell:

@@ -94,9 +94,8 @@ def blocks(result: SkillResult, context: Context, *, alone: bool) -> Iterator[Bl
     if found:
         yield Heading("Do next (errors first, then most points)" if alone else "Do next", 3)
         shown = found if alone else found[:_STEPS]
-        yield Items(tuple(step_item(step, main) for step in shown), "step", FEW, ordered=True)
-        if left := len(found) - len(shown):
-            yield Note((f"{plural(left, 'more step')}: ", code(f"skillgate score {result.skill.path}")), "muted")
+        items = tuple(step_item(step, main) for step in shown)
+        yield Items(items, "step", FEW, ordered=True, left=len(found) - len(shown))
     new = frozenset(change.new) if change else frozenset()
     if result.findings:
         yield Heading("Findings", 3)
@@ -148,7 +147,7 @@ def _lead(result: SkillResult, change: SkillChange | None, links: Links) -> Iter
     if estimate.value is not None:
         yield f" · a reader would say about {estimate.value:.1f} of 10 ({ends(estimate.low, estimate.high, 1)})"
     if rank is not None:
-        yield f" · scores as high as {rank.value:.0f} % of {rank.skills} public skills"
+        yield f" · scores at least as high as {rank.value:.0f} % of {rank.skills} public skills"
     if composite.penalty < 1:
         yield f" · anti-patterns cost {share(1 - composite.penalty, 0)}"
     if url := links.file(result.skill.path):
@@ -230,9 +229,10 @@ def _where(step: Step, main: str) -> str:
     """Say where a step is about, what it raises and what it costs."""
     named = ", ".join(map(str, step.lines[:_LINES]))
     left = len(step.lines) - _LINES
+    folder = main[: -len("SKILL.md")]  # of the skill, with its slash
     place = f"line{'s' * (len(step.lines) > 1)} {named}" if named else ""
     place += f" and {left:,} more" if left > 0 else ""
-    place += f" of {step.path}" if place and step.path != main else ""
+    place += f" of {step.path.removeprefix(folder)}" if place and step.path != main else ""
     place += ", together" if len(step.findings) > 1 and step.gain is not None else ""
     parts, advice = [place] if place else [], step.advice
     if advice is not None:

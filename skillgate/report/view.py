@@ -126,7 +126,8 @@ def columns(*names: str) -> tuple[Column, ...]:
 class Table(NamedTuple):
     """A table; its first column names the rows.
 
-    ``most`` is the number of rows that a terminal shows unless it is asked for everything, and ``noun`` what they are.
+    ``most`` is the number of rows that a terminal shows unless it is asked for everything, ``noun`` what they are, and
+    ``rest`` what is true of those that it leaves out.
     """
 
     columns: tuple[Column, ...]
@@ -134,6 +135,7 @@ class Table(NamedTuple):
     caption: str = ""
     noun: str = "row"
     most: int = 20
+    rest: str = ""
 
 
 class Item(NamedTuple):
@@ -157,7 +159,8 @@ class Item(NamedTuple):
 class Items(NamedTuple):
     """A list; ``most`` and ``noun`` as of a table.
 
-    ``raw``: a terminal shows every entry, and each on one line however long, for programs that read them.
+    ``raw``: a terminal shows every entry, and each on one line however long, for programs that read them. ``left`` is
+    how many more there are that only the JSON report has.
     """
 
     items: tuple[Item, ...]
@@ -165,6 +168,7 @@ class Items(NamedTuple):
     most: int = 20
     ordered: bool = False
     raw: bool = False
+    left: int = 0
 
 
 class Pairs(NamedTuple):

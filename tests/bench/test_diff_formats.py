@@ -52,10 +52,7 @@ def test_text_says_the_verdict_the_figures_and_the_tasks(worse: Path) -> None:
     assert out.startswith("FAIL: a.json → b.json\n")
     shown = [" ".join(line.split()) for line in out.splitlines()]
     assert "completed 1.000 0.800 −0.200 worse" in shown
-    assert "t00 broken 3/3 0/3 expected 25" in " ".join(shown) or any(
-        line.startswith("t00 broken 3/3 0/3") for line in shown
-    )
-    assert "\x1b" not in out
+    assert any(line.startswith("t00 broken 3/3 0/3") for line in shown)
 
 
 def test_text_on_a_terminal_is_coloured_by_what_is_worse(worse: Path) -> None:

@@ -198,7 +198,7 @@ def test_a_skill_without_a_name_is_listed_by_its_directory(tmp_path: Path) -> No
 def test_facts_tell_what_was_measured_line_by_line(tmp_path: Path) -> None:
     found = of(write_skill(tmp_path, description="Merges sheets.", files={"references/a.md": "# A\n"}))
     assert "1 in references/" in "\n".join(found.facts)
-    assert any(fact.startswith("orchestration_wiring (counts for orchestration_fitness): 0.") for fact in found.facts)
+    assert "orchestration_wiring (counts for orchestration_fitness): 0.57 of 1" in found.facts
     assert "code_template_quality (counts for code_template_quality): not measured" in "\n".join(found.facts)
     assert any(fact.startswith("- line 3: description of ") for fact in found.facts)
     assert any(fact.startswith("findings: ") and "EMPTY_DESCRIPTION" in fact for fact in found.facts)

@@ -144,7 +144,7 @@ class _Room:
                 return lines + self.blocks(Fold(_first(row), row.below, mark=row.mark) for row in parts)
             case Items():
                 items = (_item(item, f"{n}. " if block.ordered else "- ") for n, item in enumerate(block.items, 1))
-                return self._listed((), items, len(block.items), block.noun)
+                return self._listed((), items, len(block.items) + block.left, block.noun)
             case Pairs():
                 pairs = (f"- {inert(term)}: {written(line, _LONG)}" for term, line in block.items)
                 return self._listed((), pairs, len(block.items), "line")

@@ -152,7 +152,11 @@ class _Writer:
         for number, item in enumerate(shown, start=1):
             head = f"{number}. " if block.ordered else "" if wide else "- "
             yield from self._item(item, head, wide, indent)
-        yield from self._left(len(block.items) - len(shown), block.noun, indent)
+        if self.verbose and block.left:
+            more = f"… {plural(block.left, f'more {block.noun}')} in the JSON report"
+            yield self.style.paint(" " * indent + more, "dim")
+        elif not self.verbose:
+            yield from self._left(len(block.items) - len(shown) + block.left, block.noun, indent)
 
     def _item(self, item: Item, head: str, wide: int, indent: int) -> Iterator[str]:
         label = f"{pad(printable(item.label), wide)}  " if wide else ""
@@ -198,7 +202,7 @@ class _Writer:
             if row.below and (self.verbose or not row.quiet):
                 yield from self.blocks(row.below, indent + 4)
                 yield ""
-        yield from self._left(len(table.rows) - len(shown), table.noun, indent)
+        yield from self._left(len(table.rows) - len(shown), table.noun, indent, table.rest)
 
     def _is_shown(self, column: Column, number: int, rows: Sequence[Row]) -> bool:
         """Return whether a column is shown: one of drawings is not, and bars need a wide terminal."""
@@ -252,9 +256,9 @@ class _Writer:
             lines if self.verbose or len(lines) <= _LINES else [*lines[: _LINES - 1], _begun(lines[_LINES - 1], width)]
         )
 
-    def _left(self, count: int, noun: str, indent: int) -> Iterator[str]:
+    def _left(self, count: int, noun: str, indent: int, rest: str = "") -> Iterator[str]:
         if count > 0:
-            yield self.style.paint(f"{' ' * indent}… {plural(count, f'more {noun}')}; -v shows them", "dim")
+            yield from self._hung("", f"… {plural(count, f'more {noun}')}{rest}; -v shows them", indent, "dim")
 
     def _painted(self, text: str, tone: str) -> str:
         return self.style.paint(text, _COLORS[tone]) if tone in _COLORS else text
