@@ -494,7 +494,11 @@ def _scorers() -> tuple[str, ...]:
 def _report_formats() -> tuple[str, ...]:
     """List the file formats of benchmark reports."""
     files = (form for form in OUTPUT_FORMATS.listed() if not OUTPUT_FORMATS.flag(form, "TERMINAL"))
-    return tuple(form for form in files if OUTPUT_FORMATS.table(form, "WRITERS").keys() & {"*", "bench"})
+    return tuple(
+        form
+        for form in files
+        if OUTPUT_FORMATS.flag(form, "VIEWS") or OUTPUT_FORMATS.table(form, "WRITERS").keys() & {"*", "bench"}
+    )
 
 
 BENCHMARK: Setting[str] = _text(

@@ -163,8 +163,8 @@ def _figures(diff: Diff) -> Iterator[Figure]:
     yield Figure("removed", str(found.removed))
     yield Figure("moved", str(found.moved))
     yield Figure("unchanged", str(found.unchanged))
-    kept = f", {found.findings_kept} kept"
-    yield Figure("findings", f"{found.findings_new} new", f"{found.findings_fixed} fixed{kept}")
+    others = f"{found.findings_fixed} fixed, {found.findings_kept} unchanged"
+    yield Figure("findings", f"{found.findings_new} new", others)
 
 
 def _row(change: SkillChange, anchor: str, context: Context) -> Row:

@@ -203,8 +203,8 @@ class Axis(NamedTuple):
         step = next((power * part for part in (0.1, 0.2, 0.5, 1.0, 2.0) if span / (power * part) <= 6), power)
         first = -(-self.low // step) * step
         values = [first + index * step for index in range(8)]
-        kept = [value for value in values if value <= self.high and 3 <= self.at(value) <= 97]
-        return [Shape("text", self.at(value), y, text=f"{value:,.0f}") for value in kept]
+        labelled = [value for value in values if value <= self.high and 3 <= self.at(value) <= 97]
+        return [Shape("text", self.at(value), y, text=f"{value:,.0f}") for value in labelled]
 
 
 def box(values: Sequence[float], q1: float, median: float, q3: float, *, outliers: bool) -> Drawing:

@@ -27,27 +27,29 @@ class Kind(NamedTuple):
     Attributes:
         what: what it is, for messages.
         model: the type that it is decoded into, as ``MODULE:NAME`` in ``skillgate.model``.
+        view: what builds its view, as ``MODULE:FUNCTION`` in ``skillgate.report``; ``""`` if only JSON shows it.
     """
 
     what: str
     model: str
+    view: str = ""
 
 
 KINDS: Mapping[str, Kind] = {
-    "score": Kind("a score report", "report:Report"),
-    "check": Kind("a check report", "documents:CheckReport"),
-    "compare": Kind("a comparison", "documents:Comparison"),
-    "diff": Kind("a diff of score reports", "documents:Diff"),
-    "bench": Kind("a report of benchmarks", "bench:BenchReport"),
-    "bench-diff": Kind("a diff of benchmarks", "bench:BenchDiff"),
-    "invocations": Kind("a report on recorded invocations", "invocation:InvocationReport"),
-    "history": Kind("a history", "documents:History"),
-    "find": Kind("a list of found skills", "benchmark:FoundSkills"),
-    "evals": Kind("a report on eval sets", "evals:EvalsReport"),
-    "corpus-list": Kind("a list of a corpus", "corpus:CorpusList"),
-    "corpus-show": Kind("a corpus's skill", "corpus:CorpusShow"),
-    "corpus-verify": Kind("a check of a corpus", "corpus:CorpusVerify"),
-    "certificate-check": Kind("a check of a certificate", "documents:CertificateCheck"),
+    "score": Kind("a score report", "report:Report", "score:view"),
+    "check": Kind("a check report", "documents:CheckReport", "score:view"),
+    "compare": Kind("a comparison", "documents:Comparison", "changes:compare_view"),
+    "diff": Kind("a diff of score reports", "documents:Diff", "changes:view"),
+    "bench": Kind("a report of benchmarks", "bench:BenchReport", "bench:view"),
+    "bench-diff": Kind("a diff of benchmarks", "bench:BenchDiff", "bench_diff:view"),
+    "invocations": Kind("a report on recorded invocations", "invocation:InvocationReport", "invocations:view"),
+    "history": Kind("a history", "documents:History", "history:view"),
+    "find": Kind("a list of found skills", "benchmark:FoundSkills", "choosing:view"),
+    "evals": Kind("a report on eval sets", "evals:EvalsReport", "evals:view"),
+    "corpus-list": Kind("a list of a corpus", "corpus:CorpusList", "corpus:list_view"),
+    "corpus-show": Kind("a corpus's skill", "corpus:CorpusShow", "corpus:show_view"),
+    "corpus-verify": Kind("a check of a corpus", "corpus:CorpusVerify", "corpus:verify_view"),
+    "certificate-check": Kind("a check of a certificate", "documents:CertificateCheck", "certificate:view"),
     "certificate": Kind("a certificate", "documents:Certificate"),
     "action": Kind("the record of a run of the Action", "documents:ActionRun"),
     "known-findings": Kind("a file of known findings", "documents:KnownFindings"),
@@ -65,7 +67,12 @@ def model_of(kind: str) -> Any:  # noqa: ANN401 - a type of the model
 
 @cache
 def _writers() -> dict[str, dict[str, str]]:
-    return {form: OUTPUT_FORMATS.table(form, "WRITERS") for form in OUTPUT_FORMATS.listed()}
+    """Return what writes each kind in each format: a format of views writes every kind that has one."""
+    views = {name: kind.view for name, kind in KINDS.items() if kind.view}
+    return {
+        form: (views if OUTPUT_FORMATS.flag(form, "VIEWS") else {}) | OUTPUT_FORMATS.table(form, "WRITERS")
+        for form in OUTPUT_FORMATS.listed()
+    }
 
 
 @cache

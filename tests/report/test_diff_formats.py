@@ -66,7 +66,7 @@ def test_the_gravest_stands_first() -> None:
 def test_two_reports_that_do_not_differ_say_so_shortly() -> None:
     found = differing((scored(70, a_finding()), scored(70, a_finding())), gated=True)
     shown = in_text(found)
-    assert "unchanged 1 findings 0 new 0 fixed, 1 kept" in " ".join(shown.split())
+    assert "unchanged 1 findings 0 new 0 fixed, 1 unchanged" in " ".join(shown.split())
     assert "\nNo regression: nothing changed\n" in shown
     assert in_markdown(found).startswith("# ✅ No regression: nothing changed\n")
     assert in_markdown(differing()).startswith("# Nothing changed\n")

@@ -58,8 +58,10 @@ def blocks(subject: Subject, rows: Sequence[Row], links: Links) -> Iterator[Bloc
         yield Heading("Do next (errors first, then most points of each skill)")
         items = tuple(skill.step_item(step, main_file(result), links) for result, step in todo)
         yield Items(items, "step", ordered=True)
-    told = [finding for _, step in todo if step.fix for finding in step.findings]
-    yield from found("New findings" if compared else "Findings", [one for row in rows for one in row.came], links, told)
+    fixed = [finding for _, step in todo if step.fix for finding in step.findings]
+    yield from found(
+        "New findings" if compared else "Findings", [one for row in rows for one in row.came], links, fixed
+    )
     yield from _fixed(rows)
     if aside := [item for row in rows if row.change for item in row.change.suppressed]:
         yield Heading(f"Suppressed by this change: {len(aside):,}")
@@ -139,12 +141,12 @@ def _is_worse(row: Row) -> bool:
     return row.change is not None and ((row.change.change or 0) < 0 or bool(row.change.new))
 
 
-def found(title: str, findings: Sequence[Finding], links: Links, told: Sequence[Finding] = ()) -> Iterator[Block]:
+def found(title: str, findings: Sequence[Finding], links: Links, fixed: Sequence[Finding] = ()) -> Iterator[Block]:
     """Show findings: the worst in sight, the others folded away."""
     if not findings:
         return
     yield Heading(f"{title}: {counts(findings)}")
-    yield from _folding(skill.findings(findings, Context(links), fixed=told))
+    yield from _folding(skill.findings(findings, Context(links), fixed=fixed))
 
 
 def _folding(found: Items) -> Iterator[Block]:
@@ -157,13 +159,13 @@ def _folding(found: Items) -> Iterator[Block]:
 def _fixed(rows: Sequence[Row]) -> Iterator[Block]:
     """Count the findings that went, by rule, and those that stay."""
     gone = Counter(finding.id for row in rows if row.change for finding in row.change.fixed)
-    kept = sum(row.change.kept for row in rows if row.change and row.listed)
+    same = sum(row.change.kept for row in rows if row.change and row.listed)
     parts: list[Line] = []
     if gone:
         rules = [bounded(name, 80) + (f" ×{times:,}" if times > 1 else "") for name, times in gone.most_common()]
         parts.append((Span("Fixed", "strong"), f": {gone.total():,} ({numbers.several(rules, _RULES)})"))
-    if kept:
-        parts.append(f"{plural(kept, 'finding')} as before")
+    if same:
+        parts.append(f"{plural(same, 'finding')} as before")
     if parts:
         yield Note(joined(parts, " · "))
 

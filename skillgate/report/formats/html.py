@@ -30,22 +30,7 @@ T = TypeVar("T")
 
 POSITION = 4
 SUFFIXES = (".html",)
-WRITERS = {
-    "score": "score:view",
-    "check": "score:view",
-    "compare": "changes:compare_view",
-    "diff": "changes:view",
-    "bench": "bench:view",
-    "bench-diff": "bench_diff:view",
-    "invocations": "invocations:view",
-    "history": "history:view",
-    "find": "choosing:view",
-    "evals": "evals:view",
-    "corpus-list": "corpus:list_view",
-    "corpus-show": "corpus:show_view",
-    "corpus-verify": "corpus:verify_view",
-    "certificate-check": "certificate:view",
-}
+VIEWS = True
 LIMIT = 3_000_000  # bytes: what opens at once on a telephone, and 280 skills with all their evidence
 _MOST = 400  # entries of one list or table
 _ROW = 200  # bytes of the frame of what is below a row
@@ -62,21 +47,21 @@ def write(view: View, *, limit: int = LIMIT) -> str:
     """Write a view as a page of at most ``limit`` bytes; what has no room is left out from the end, and counted."""
     template = _environment().get_template("page.html.j2")
     block = template.module.block  # type: ignore[attr-defined]
-    kept = set(_anchors(view))
-    view = _linked(view, kept)
+    linkable = set(_anchors(view))
+    view = _linked(view, linkable)
     frame = _size(template.render(view=view, parts=[], left=0, policy=policy()))
     parts = {n: block(one) for n, one in enumerate(view.blocks) if not _has_parts(one)}
-    room, every = limit - frame - sum(map(_size, parts.values())), len(kept)
+    room, every = limit - frame - sum(map(_size, parts.values())), len(linkable)
     for n, one in enumerate(view.blocks):
         if isinstance(one, Table) and _has_parts(one):
-            parts[n] = _within(one, room, kept, block)
+            parts[n] = _within(one, room, linkable, block)
             room -= _size(parts[n])
-    if len(kept) < every:
-        view = _linked(view, kept)
+    if len(linkable) < every:
+        view = _linked(view, linkable)
         parts |= {n: block(one) for n, one in enumerate(view.blocks) if not _has_parts(one)}
     ordered = [parts[n] for n in sorted(parts)]
     shown = _fitting(ordered, limit - frame)
-    left = every - len(kept) + len(ordered) - shown
+    left = every - len(linkable) + len(ordered) - shown
     return template.render(view=view, parts=ordered[:shown], left=left, policy=policy()).strip() + "\n"
 
 
@@ -92,28 +77,28 @@ def _has_parts(block: Block) -> bool:
     return isinstance(block, Table) and any(row.anchor and row.below for row in block.rows)
 
 
-def _within(table: Table, room: int, kept: set[str], render: Callable[[object], str]) -> str:
-    """Render a table with what is below its first rows as long as there is room; take the others out of ``kept``."""
+def _within(table: Table, room: int, linkable: set[str], render: Callable[[object], str]) -> str:
+    """Render a table with what is below its first rows as long as there is room; take the others out of ``linkable``."""
     rows = [row._replace(below=()) for row in table.rows[:_MOST]]
     room -= _size(render(table._replace(rows=tuple(rows))))
     for number, row in enumerate(table.rows[:_MOST]):
         ready = _Ready(Markup("").join(map(render, row.below)))
         room -= _size(ready.markup) + _ROW
         if room < 0:
-            kept -= {row.anchor for row in table.rows[number:]}
+            linkable -= {row.anchor for row in table.rows[number:]}
             break
         if row.below:
             rows[number] = row._replace(below=(ready,))  # type: ignore[arg-type]
-    return render(_linked(table._replace(rows=(*rows, *table.rows[_MOST:])), kept))
+    return render(_linked(table._replace(rows=(*rows, *table.rows[_MOST:])), linkable))
 
 
-def _linked(node: T, kept: set[str]) -> T:
+def _linked(node: T, linkable: set[str]) -> T:
     """Remove links to what is not shown."""
     if isinstance(node, Span):
-        return node._replace(anchor="") if node.anchor not in kept else node
+        return node._replace(anchor="") if node.anchor not in linkable else node
     if not isinstance(node, tuple) or isinstance(node, _Ready):
         return node
-    parts = [_linked(part, kept) for part in node]
+    parts = [_linked(part, linkable) for part in node]
     return type(node)(*parts) if hasattr(node, "_fields") else tuple(parts)  # type: ignore[return-value]
 
 

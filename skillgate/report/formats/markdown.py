@@ -28,22 +28,7 @@ if TYPE_CHECKING:
 
 POSITION = 3
 SUFFIXES = (".md",)
-WRITERS = {
-    "score": "score:view",
-    "check": "score:view",
-    "compare": "changes:compare_view",
-    "diff": "changes:view",
-    "bench": "bench:view",
-    "bench-diff": "bench_diff:view",
-    "invocations": "invocations:view",
-    "history": "history:view",
-    "find": "choosing:view",
-    "evals": "evals:view",
-    "corpus-list": "corpus:list_view",
-    "corpus-show": "corpus:show_view",
-    "corpus-verify": "corpus:verify_view",
-    "certificate-check": "certificate:view",
-}
+VIEWS = True
 LIMIT = 1_000_000  # bytes; GitHub takes 1 MiB for the summary of a step
 _TEXT = 300  # characters of a string in a table or a list
 _LONG = 5_000  # of a reason

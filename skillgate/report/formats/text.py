@@ -30,22 +30,8 @@ if TYPE_CHECKING:
 POSITION = 1
 SUFFIXES = (".txt",)
 TERMINAL = True
-WRITERS = {
-    "score": "score:view",
-    "check": "tally:view",
-    "compare": "changes:compare_view",
-    "diff": "changes:view",
-    "bench": "bench:view",
-    "bench-diff": "bench_diff:view",
-    "invocations": "invocations:view",
-    "history": "history:view",
-    "find": "choosing:view",
-    "evals": "evals:view",
-    "corpus-list": "corpus:list_view",
-    "corpus-show": "corpus:show_view",
-    "corpus-verify": "corpus:verify_view",
-    "certificate-check": "certificate:view",
-}
+VIEWS = True
+WRITERS = {"check": "tally:view"}
 
 _COLORS = {
     **{"good": "green", "fair": "yellow", "poor": "red", "muted": "dim", "up": "green", "down": "red"},
