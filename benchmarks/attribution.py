@@ -1,7 +1,7 @@
 """Why skillgate's score of a sub-check differs from the original's, step by step, each step under a named cause.
 
-Every term of a sub-check is a chain of values: the original's points, the points that remain when one of its slips is
-put right, and so on to skillgate's own points for what the method's table names. A cause is named only where its
+Every term of a sub-check is a chain of values. It starts at the original's points. Each link puts one slip right and
+says what remains. It ends at skillgate's points for what the method's table names. A cause is named only where its
 correction changes the points. The last step is the rest of the sub-check, which readers' ratings calibrate. So the
 steps of a sub-check add up to the whole difference; what they do not add up to is unattributed.
 """

@@ -78,7 +78,7 @@ def _has_parts(block: Block) -> bool:
 
 
 def _within(table: Table, room: int, linkable: set[str], render: Callable[[object], str]) -> str:
-    """Render a table with what is below its first rows as long as there is room; take the others out of ``linkable``."""
+    """Render a table with what is below its rows while there is room; take the other rows out of ``linkable``."""
     rows = [row._replace(below=()) for row in table.rows[:_MOST]]
     room -= _size(render(table._replace(rows=tuple(rows))))
     for number, row in enumerate(table.rows[:_MOST]):
