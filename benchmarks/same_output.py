@@ -163,8 +163,8 @@ def _run(tree: Path, place: Path, home: Path, words: Sequence[str]) -> Ran:
 
 
 def _steady(text: str, *places: Path) -> str:
-    for place in places:
-        text = text.replace(str(place), "PLACE").replace(str(place.parent), "PLACE")
+    for folder in (folder for place in places for folder in (place, place.parent)):
+        text = re.sub(rf"(?<![\w.]){re.escape(str(folder))}(?![\w-])", "PLACE", text)  # /work, but not ../workbook
     for pattern, word in ((_TIME, "TIME"), (_DRAWN, "DRAWN"), (_DURATION, "DURATION")):
         text = pattern.sub(word, text)
     return text
