@@ -101,7 +101,7 @@ def test_a_commit_is_blocked_and_told_what_to_do(runner: str, shop: Workshop, na
     assert "skills/tidy/SKILL.md:10:17: error ORPHAN_REFERENCE references/kinds.md does not exist" in done.said
     assert "    fix: create the file, or remove the link" in done.said
     assert "skillgate explain ORPHAN_REFERENCE" in done.said
-    verdict = r"1 error in 1 of 1 skill\. Score [\d.]+ \(.*\); mending what is flagged brings about \d+\."
+    verdict = r"1 error in 1 of 1 skill\. Score [\d.]+ \(.*\)\. Fix these findings to reach about \d+\."
     assert re.search(verdict, done.said)
     write(folder, "skills/tidy", BAD, references__kinds="# Kinds\n\nText.\n")
     shop.git("add", "-A", cwd=folder)

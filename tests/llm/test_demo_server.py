@@ -375,7 +375,7 @@ def command(*words: str, cwd: Path) -> Iterator[tuple[subprocess.Popen[str], lis
         assert process.stdout is not None
         try:
             lines = [process.stdout.readline()]
-            while lines[-1] and not lines[-1].startswith(("Ctrl-C", "{")):
+            while lines[-1] and not lines[-1].startswith(("Press Ctrl-C", "{")):
                 lines.append(process.stdout.readline())
             yield process, lines
         finally:
@@ -420,7 +420,7 @@ def test_the_command_warns_before_it_answers_other_machines(tmp_path: Path) -> N
         (("--latency-ms", "-1"), 2, "expected"),
         (("--script", "none.yaml"), 2, "none.yaml: the rules of the scripted model cannot be read"),
         (("--host", "no.such.host.invalid"), 2, "no address to listen on"),
-        (("--record", "no/such/folder"), 3, "cannot be written"),
+        (("--record", "no/such/folder"), 3, "cannot write"),
     ],
 )
 def test_wrong_options_end_the_command(words: tuple[str, ...], code: int, said: str, tmp_path: Path) -> None:

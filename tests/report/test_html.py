@@ -196,7 +196,7 @@ def test_what_the_change_broke_comes_before_advice() -> None:
     diff = a_diff([skill])
     seen = taken_apart(page(report=report, diff=diff, run=a_run(result="pass"))).text
     steps = seen.partition("Do next")[2]
-    assert steps.index("Torn; correct the path line 9 of skills/one/notes.md") < steps.index("Say when to use it")
+    assert steps.index("Torn; correct the path line 9 of notes.md") < steps.index("Say when to use it")
 
 
 def test_what_is_gone_needs_no_fix() -> None:
