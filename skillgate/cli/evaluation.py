@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from skillgate.cli.options import (
@@ -11,6 +12,7 @@ from skillgate.cli.options import (
     add_output,
     add_paths,
     add_settings,
+    house_pages,
     option_values,
     output_format,
     rendered,
@@ -75,9 +77,16 @@ def evaluate_request(args: argparse.Namespace, session: Console, *, command: str
     """
     require_places(args, session)
     formats = {output_format(args), *(name for name, _ in args.output_file)}
+    config, paths = session.config.with_options(option_values(args)), tuple(args.paths)
     return EvaluateRequest(
-        config=session.config.with_options(option_values(args)),
-        scope=Scope(tuple(args.paths), allow_empty=args.allow_empty, changed=args.changed, since=args.since),
+        config=config,
+        scope=Scope(
+            paths,
+            allow_empty=args.allow_empty,
+            changed=args.changed,
+            since=args.since,
+            excluded=config.excluded(paths),
+        ),
         command=command,
         merge_sarif=tuple(args.merge_sarif),
         write_known_findings=args.write_known_findings or None,  # an empty name asks for no file
@@ -188,7 +197,8 @@ def _rendered(
 
         return html.write(score.view(cast("Report", document), context=Context(source=excerpts(session.cwd))))
     shown = _shaped(document, name, command, single=single)
-    return rendered(shown, command, name, style, verbose=session.verbose, seconds=seconds)
+    house = partial(house_pages, session)
+    return rendered(shown, command, name, style, verbose=session.verbose, seconds=seconds, house=house)
 
 
 def _shaped(document: Report | Comparison, name: str, command: str, *, single: bool) -> Any:  # noqa: ANN401

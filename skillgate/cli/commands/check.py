@@ -44,7 +44,7 @@ def run(args: argparse.Namespace, session: Console) -> int:
     if args.files:
         from skillgate.evaluation.changed import owning_skills
 
-        args.paths = owning_skills(args.paths, session.cwd)
+        args.paths = owning_skills(args.paths, session.cwd, session.config.excluded(()))
         if not args.paths:
             session.note("none of these files belongs to a skill")  # the report is empty, but still written
     if args.diff or args.patch:
