@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from skillgate import settings
 from skillgate.cli.evaluation import add_evaluation, evaluate_request, publish
-from skillgate.cli.options import Rare
+from skillgate.cli.options import Rare, output_format, section
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, UsageError
 from skillgate.evaluation.run import evaluate, exit_code
 from skillgate.report.rendering import formats_of
@@ -16,9 +16,11 @@ if TYPE_CHECKING:
 
     from skillgate.console import Console
     from skillgate.evaluation.request import EvaluateRequest
+    from skillgate.report.tally import Shown
 
 GROUP = "everyday"
 FORMATS = formats_of("check")
+STYLES = ("concise", "full", "grouped")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,6 +34,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fix", action="store_true", help="fix what is safe to fix, then check")
     parser.add_argument("--diff", action="store_true", help="show what --fix would change; change nothing")
     parser.add_argument("--patch", metavar="FILE", help=Rare("like --diff, and write a file for git apply"))
+    output = section(parser, "output")
+    output.add_argument(
+        "--output-style",
+        metavar="STYLE",
+        choices=STYLES,
+        help="of text: concise (one line per finding), full (with the source) or grouped (by file)",
+    )
+    output.add_argument("--statistics", action="store_true", help="count the findings by rule instead of listing them")
 
 
 def run(args: argparse.Namespace, session: Console) -> int:
@@ -41,6 +51,7 @@ def run(args: argparse.Namespace, session: Console) -> int:
         UsageError: an option or a path is not valid.
         IncompleteError: a depth or layer cannot run.
     """
+    shown = _shown(args, session)
     if args.files:
         from skillgate.evaluation.changed import owning_skills
 
@@ -58,8 +69,34 @@ def run(args: argparse.Namespace, session: Console) -> int:
 
         repair(request, session)
     evaluation = evaluate(request, session)
-    publish(evaluation, args, session, command="check")
+    publish(evaluation, args, session, command="check", shown=shown)
     return exit_code(evaluation)
+
+
+def _shown(args: argparse.Namespace, session: Console) -> Shown | None:
+    """Return what text shows; None for the default.
+
+    Raises:
+        UsageError: the options go with text alone, or not together.
+    """
+    option = "--statistics" if args.statistics else "--output-style"
+    if not args.statistics and args.output_style is None:
+        return None
+    if output_format(args) != "text":
+        raise UsageError(f"{option} changes only text; leave out {option}, or the other format")
+    if args.statistics and args.output_style is not None:
+        raise UsageError("--statistics lists no findings; leave out --output-style")
+    from skillgate.report.tally import Shown
+
+    if args.statistics:
+        from skillgate.fixes.repairs import FIXES  # loads every fix
+
+        return Shown(statistics=True, fixable=frozenset(FIXES))
+    if args.output_style == "full":
+        from skillgate.cli.excerpts import excerpts
+
+        return Shown(style="full", source=excerpts(session.cwd))
+    return Shown(style=args.output_style)
 
 
 def _show_repairs(args: argparse.Namespace, request: EvaluateRequest, session: Console) -> int:

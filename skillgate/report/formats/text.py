@@ -131,6 +131,7 @@ class _Writer:
         if block.raw:
             for item in block.items:
                 yield self._spans(item.line)
+                yield from self._pointed(item)
                 yield from (f"    {self._spans(line)}" for line in item.below)
             return
         shown = block.items if self.verbose else block.items[: block.most]
@@ -143,6 +144,15 @@ class _Writer:
             yield self.style.paint(" " * indent + more, "dim")
         elif not self.verbose:
             yield from self._left(len(block.items) - len(shown) + block.left, block.noun, indent)
+
+    def _pointed(self, item: Item) -> Iterator[str]:
+        """Write the excerpt of an entry, with a caret below the place that it is about."""
+        row, column = item.caret
+        for number, text in item.excerpt:
+            yield f"{self.style.paint(f'{number:>6} │', 'dim')} {uncommanded(printable(text))}".rstrip()
+            if number == row and column <= len(text) + 1:
+                before = " " * columns(printable(text[: column - 1]))
+                yield f"{self.style.paint('       │', 'dim')} {before}{self.style.paint('^', 'bold')}"
 
     def _item(self, item: Item, head: str, wide: int, indent: int) -> Iterator[str]:
         label = f"{pad(printable(item.label), wide)}  " if wide else ""
