@@ -64,6 +64,10 @@ class Console:
                 self.note(notice)
         return self._config
 
+    def reload(self) -> None:
+        """Read the configuration again at its next use."""
+        self._config = None
+
     def out(self, text: str) -> None:
         """Write text that went through ``printable`` to stdout, with a newline. Raises IncompleteError."""
         deliver(self.stdout, text if text.endswith("\n") else text + "\n")

@@ -527,7 +527,7 @@ def house_pages(session: Console) -> Sequence[Page]:
 
 def style_of(session: Console) -> Style:
     """Return the style of text on stdout."""
-    return Style(width=session.width, color=session.color)
+    return Style(width=session.width, color=session.color, links=session.color and session.stdout.isatty())
 
 
 def json_text(document: object) -> str:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import PurePosixPath
 
     from skillgate.config import Config, Layer
+    from skillgate.evaluation.standard_input import StandardInput
     from skillgate.model.setting import Group, Setting, Value
 
     Reading = Callable[[str, str, str], str]
@@ -45,6 +46,7 @@ class Scope(NamedTuple):
     of_files: bool = False  # whether the paths are the skills of some files
     shard: tuple[int, int] | None = None  # which part of how many to report, from (1, 1) on; None for all
     excluded: Callable[[str], bool] | None = None  # whether a directory is not searched, by its shown path
+    given: StandardInput | None = None  # the one skill of the run, whose main file is on standard input
 
 
 class ModelOptions(NamedTuple):

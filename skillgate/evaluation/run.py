@@ -166,6 +166,10 @@ def find(scope: Scope, session: Console) -> Discovery:
     Raises:
         UsageError: a path is not valid, or no skill was found.
     """
+    if scope.given is not None:
+        from skillgate.evaluation.standard_input import discovery_of  # few runs read standard input
+
+        return discovery_of(scope.given, session.cwd)
     discovery = discover(scope.paths, cwd=session.cwd, excluded=scope.excluded)
     if not discovery.roots and discovery.complete and scope.paths and not scope.allow_empty and not scope.changed:
         where = ", ".join(scope.paths)

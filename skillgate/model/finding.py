@@ -20,6 +20,12 @@ def rule_url(identifier: str) -> str:
     return f"{HOMEPAGE}/blob/main/docs/rules.md#{identifier.lower()}"
 
 
+def documentation_url(identifier: str, homepage: str = HOMEPAGE) -> str:
+    """Return the documentation page of a rule; ``""`` while the project's address is not known, or for no id."""
+    is_id = identifier.isascii() and identifier.replace("_", "").isalnum()
+    return f"{homepage}/blob/main/docs/rules.md#{identifier.lower()}" if is_id and "/OWNER/" not in homepage else ""
+
+
 class Severity(Enum):
     """How bad a finding is. It orders findings and gates them; it never enters a score."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.format import plural
-from skillgate.model.finding import Severity
+from skillgate.model.finding import Severity, documentation_url
 from skillgate.model.layers import JudgeLayer, MonteCarloLayer, RankingLayer
 from skillgate.model.report import StaticLayer
 from skillgate.model.score import Outcome
@@ -263,7 +263,11 @@ def finding_line(finding: Finding, more: str = "") -> tuple[str | Span, ...]:
     place = f"{finding.path}:{finding.line}:{finding.column}: "
     by = "" if finding.tool == "skillgate" else f" [{finding.tool}]"
     tone = SEVERITIES[finding.severity]
-    return place, Span(finding.severity.value, tone), f" {finding.id} {finding.message}{by}{more}"
+    rest = f" {finding.message}{by}{more}"
+    url = documentation_url(finding.id) if finding.tool == "skillgate" and finding.url else ""
+    if not url:
+        return place, Span(finding.severity.value, tone), f" {finding.id}{rest}"
+    return place, Span(finding.severity.value, tone), " ", Span(finding.id, url=url), rest
 
 
 def _items(result: SkillResult, shown: Shown) -> Iterator[Item]:

@@ -260,7 +260,8 @@ class _Writer:
         return self.style.paint(text, _COLORS[tone]) if tone in _COLORS else text
 
     def _spans(self, line: Line) -> str:
-        return uncommanded("".join(self._painted(printable(span.text), span.style) for span in spans(line)))
+        shown = ((self._painted(printable(span.text), span.style), span.url) for span in spans(line))
+        return uncommanded("".join(self.style.linked(text, url) for text, url in shown))
 
     def _hung(self, head: str, line: Line, indent: int, *colors: str) -> Iterator[str]:
         """Write a line after a head, going on below itself; its parts keep their colours if it fits."""
