@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
 from skillgate.errors import UsageError
 from skillgate.format import did_you_mean
 from skillgate.model.setting import UnfitError
-from skillgate.settings import BY_KEY, SETTINGS
+from skillgate.settings import BY_KEY, EXCLUDE, PER_FILE_IGNORES, SETTINGS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import PurePosixPath
 
     from skillgate.model.setting import Setting, Value
@@ -71,6 +72,8 @@ class Layer(NamedTuple):
     origins: Mapping[str, str]  # where each value was set, as displayed
     patterns: tuple[str, ...] = ()  # globs, matched by :func:`matches`
     base: str = ""  # the absolute directory the patterns are relative to
+    folder: str = ""  # the absolute directory of the file
+    may_run_code: bool = True  # False if it is a skill's own file, which nobody named with ``--config``
 
 
 class Config:
@@ -107,10 +110,69 @@ class Config:
         layer = self._deciding(setting.key, None)
         return self._cwd if layer is None or not layer.base else layer.base
 
+    def layer(self, setting: Setting[Any]) -> Layer | None:
+        """Return the layer that sets a value for every path; None if the default applies."""
+        return self._deciding(setting.key, None)
+
     @property
     def scoped(self) -> bool:
         """Whether anything differs by path."""
-        return any(layer.patterns for layer in self.layers)
+        return any(layer.patterns or PER_FILE_IGNORES.key in layer.values for layer in self.layers)
+
+    def excluded(self, given: Iterable[str]) -> Callable[[str], bool] | None:
+        """Return whether ``exclude`` leaves out a directory, by its shown path; None if it leaves out nothing.
+
+        A pattern has no effect below a path that was ``given`` and that it matches: what is named is searched.
+        """
+        layer = self._deciding(EXCLUDE.key, None)
+        patterns = self.get(EXCLUDE)
+        if layer is None or not patterns:
+            return None
+        starts = [(f"{place}/", tuple(_with_parents(place))) for place in (self._relative(layer, one) for one in given)]
+
+        def is_left_out(shown: str) -> bool:
+            place = self._relative(layer, shown)
+            above = [parents for start, parents in starts if f"{place}/".startswith(start) or start == "./"]
+            return any(
+                matches_anywhere(pattern, place)
+                and not any(matches_anywhere(pattern, one) for parents in above for one in parents)
+                for pattern in patterns
+            )
+
+        return is_left_out
+
+    def covering(self, setting: Setting[Any], globs: tuple[str, ...]) -> Callable[[PurePosixPath], bool]:
+        """Return whether a glob of a setting's value matches a file, by its shown path."""
+        layer = self._deciding(setting.key, None) or Layer({}, {}, base=self._cwd)
+
+        def is_covered(path: PurePosixPath) -> bool:
+            place = self._relative(layer, str(path))
+            return any(matches_anywhere(glob, place) for glob in globs)
+
+        return is_covered
+
+    def ignored_in(self, path: PurePosixPath) -> Callable[[str], frozenset[str]] | None:
+        """Return what ``per-file-ignores`` suppresses in a file of the skill at a shown path; None for nothing."""
+        layer = self._deciding(PER_FILE_IGNORES.key, None)
+        lists = self.get(PER_FILE_IGNORES)
+        if layer is None or not lists:
+            return None
+        folder = self._relative(layer, str(path), follow=not self._called)
+
+        def ignored(file: str) -> frozenset[str]:
+            found = (words for pattern, words in lists.items() if matches_anywhere(pattern, f"{folder}/{file}"))
+            return frozenset(word for words in found for word in words)
+
+        return ignored
+
+    def _relative(self, layer: Layer, shown: str, *, follow: bool = False) -> str:
+        """Return a shown path relative to the base of a layer, with ``/``; links at its end are followed if asked."""
+        place = os.path.join(os.path.realpath(self._cwd), shown)
+        place = os.path.realpath(place) if follow else os.path.normpath(place)
+        try:
+            return os.path.relpath(place, os.path.realpath(layer.base)).replace(os.sep, "/")
+        except ValueError:  # another drive
+            return place.replace(os.sep, "/")
 
     def with_options(self, options: Mapping[str, Value]) -> Config:
         """Add values of the command line as the strongest layer. Raises UsageError: a key or value is not valid."""
@@ -139,13 +201,8 @@ class Config:
         if path is None:
             return False
         # Without links: another name for a skill must not lead to another gate.
-        place = os.path.join(os.path.realpath(self._cwd), path)
-        place = os.path.normpath(place) if self._called else os.path.realpath(place)
-        try:
-            relative = os.path.relpath(place, os.path.realpath(layer.base))
-        except ValueError:  # another drive
-            return False
-        return any(matches(pattern, relative.replace(os.sep, "/")) for pattern in layer.patterns)
+        relative = self._relative(layer, str(path), follow=not self._called)
+        return any(matches(pattern, relative) for pattern in layer.patterns)
 
 
 _Read = tuple[tuple[Layer, ...], tuple[str, ...]]  # layers and notices
@@ -175,6 +232,8 @@ def load(
         readings = (read(files, folder, cwd) for read in (_read_own, _read_eval_skills) for folder in folders)
         found = next((one for one in readings if one is not None), None)
     own, notices = found or ((), ())
+    if explicit is None:
+        own = tuple(layer._replace(may_run_code=not _is_skill(files, layer.folder)) for layer in own)
     return Config(cwd=shown_from or cwd, layers=layers + own, notices=notices)
 
 
@@ -223,8 +282,11 @@ def _upward(files: Files, cwd: str, home: str) -> list[str]:
 
 def _is_skill_of_others(files: Files, folder: str) -> bool:
     """Return whether this is a skill's directory, which must not configure its own gate; a repository may be both."""
-    names = (os.path.join(folder, name) for name in ("SKILL.md", "skill.md"))
-    return any(map(files.is_there, names)) and not files.is_there(os.path.join(folder, ".git"))
+    return _is_skill(files, folder) and not files.is_there(os.path.join(folder, ".git"))
+
+
+def _is_skill(files: Files, folder: str) -> bool:
+    return any(files.is_there(os.path.join(folder, name)) for name in ("SKILL.md", "skill.md"))
 
 
 def _read_named(files: Files, name: str, cwd: str) -> _Read | None:
@@ -282,7 +344,14 @@ def read_yaml(files: Files, path: str, *, label: str, base: str, personal: bool 
     document = _document(files, path, label)
     if document is None:
         return ()
-    reader = LayerReader(label=label, base=base, places=document.places, declared=BY_KEY, personal=personal)
+    reader = LayerReader(
+        label=label,
+        base=base,
+        places=document.places,
+        declared=BY_KEY,
+        personal=personal,
+        folder=os.path.dirname(path),
+    )
     for key, line in document.duplicates:
         reader.problems.append(f"{label}:{line}: duplicate key {key}")
     return reader.layers(document.values)
@@ -304,7 +373,10 @@ def read_other(files: Files, path: str, *, label: str, base: str) -> _Read:
 def read_toml(files: Files, path: str, *, label: str, base: str) -> tuple[Layer, ...] | None:
     """Read ``[tool.skillgate]`` of a file like :func:`read_yaml`; None without the file or the table."""
     table = _toml_table(files, path, label)
-    return None if table is None else LayerReader(label=label, base=base, places={}, declared=BY_KEY).layers(table)
+    if table is None:
+        return None
+    folder = os.path.dirname(path)
+    return LayerReader(label=label, base=base, places={}, declared=BY_KEY, folder=folder).layers(table)
 
 
 def _document(files: Files, path: str, label: str) -> MappingDocument | None:
@@ -372,6 +444,17 @@ def matches(pattern: str, path: str) -> bool:
     return len(parts) in reached
 
 
+def matches_anywhere(pattern: str, path: str) -> bool:
+    """Match a path like :func:`matches`, but a glob without ``/`` at any depth: ``vendor`` is also ``a/vendor``."""
+    return matches(pattern if "/" in pattern.rstrip("/") else f"**/{pattern}", path)
+
+
+def _with_parents(path: str) -> Iterator[str]:
+    while path:
+        yield path
+        path = path.rpartition("/")[0]
+
+
 class LayerReader:
     """Turns the mapping of one file into layers, and collects every error in ``problems``."""
 
@@ -383,8 +466,10 @@ class LayerReader:
         places: Mapping[str, int],  # the line of each place in the file, such as ``overrides[0].threshold``
         declared: Mapping[str, Setting[Any]],
         personal: bool = False,  # whether it is the user's own file, which may say where requests and keys go
+        folder: str = "",  # the absolute directory of the file
     ) -> None:
         self.label, self.base, self.places, self.declared, self.personal = label, base, places, declared, personal
+        self.folder = folder
         self.problems: list[str] = []
 
     def layers(self, table: Mapping[str, object]) -> tuple[Layer, ...]:
@@ -436,7 +521,7 @@ class LayerReader:
                     f" it; use --{key}, or set it in your own configuration (skillgate/config.yaml)",
                 )
             origins[key] = self._where(at)
-        return Layer(values=values, origins=origins, patterns=patterns, base=self.base)
+        return Layer(values=values, origins=origins, patterns=patterns, base=self.base, folder=self.folder)
 
     def _problem(self, place: str, message: str, instead: str = "") -> None:
         self.problems.append(f"{self._where(place if place in self.places else instead or place)}: {message}")

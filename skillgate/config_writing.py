@@ -61,7 +61,7 @@ def _section(setting: Setting[Any], values: Mapping[str, Value]) -> str:
 def _yaml(value: object) -> str:
     """Write a value in YAML's short form."""
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{name}: {_yaml(item)}" for name, item in value.items()) + "}"
+        return "{" + ", ".join(f"{_yaml(name)}: {_yaml(item)}" for name, item in value.items()) + "}"
     if isinstance(value, tuple):
         return "[" + ", ".join(map(_yaml, value)) + "]"
     # Copied values may be any text; those of the declarations need no quotes.

@@ -34,6 +34,7 @@ class Console:
         cwd: str,
         config_file: str | None = None,
         json: bool = False,
+        no_house_rules: bool = False,
         no_color: bool = False,
         verbose: bool = False,
         quiet: bool = False,
@@ -46,6 +47,7 @@ class Console:
         self.verbose = verbose
         self.quiet = quiet
         self._no_color = no_color
+        self._no_house_rules = no_house_rules
         self._config_file = config_file
         self._config: Config | None = None
 
@@ -56,9 +58,15 @@ class Console:
             from skillgate import config  # commands without configuration do not load it
 
             self._config = config.load(explicit=self._config_file, cwd=self.cwd, environ=self.environ)
+            if self._no_house_rules:
+                self._config = self._config.with_options({"rules": None})
             for notice in self._config.notices:
                 self.note(notice)
         return self._config
+
+    def reload(self) -> None:
+        """Read the configuration again at its next use."""
+        self._config = None
 
     def out(self, text: str) -> None:
         """Write text that went through ``printable`` to stdout, with a newline. Raises IncompleteError."""

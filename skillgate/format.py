@@ -96,10 +96,15 @@ _CODES = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan
 
 
 class Style(NamedTuple):
-    """The layout of a terminal: its width in columns, and whether colours may be used."""
+    """The layout of a terminal: its width in columns, and whether colours and links may be used."""
 
     width: int = 100
     color: bool = False
+    links: bool = False
+
+    def linked(self, text: str, url: str) -> str:
+        """Make a text a link, as terminals read it (OSC 8), or leave it as it is; the address must be printable."""
+        return f"\x1b]8;;{url}\x1b\\{text}\x1b]8;;\x1b\\" if self.links and url and url.isprintable() else text
 
     def paint(self, text: str, *names: str) -> str:
         """Wrap a string in colour codes, or leave it as it is."""

@@ -263,6 +263,18 @@ IGNORE: Setting[tuple[str, ...] | None] = _texts(
     per_path=True,
     option=Option(FINDINGS, "RULES", everyday=True),
 )
+PER_FILE_IGNORES: Setting[Mapping[str, tuple[str, ...]] | None] = Setting(
+    "per-file-ignores",
+    Kind.LISTS,
+    maximum=200,
+    example={"**/references/generated/**": ("MISSING_TOC", "UNTAGGED_CODE")},
+    help="The rules to suppress in some files only, by glob. A glob without / matches names at any depth.",
+)
+EXCLUDE: Setting[tuple[str, ...] | None] = _texts(
+    "exclude",
+    example=("vendor", "legacy/**"),
+    help="The directories in which no skill is searched, by glob. A glob without / matches names at any depth.",
+)
 KNOWN_FINDINGS: Setting[str | None] = _text(
     "known-findings",
     example="reports/known-findings.json",
@@ -274,6 +286,35 @@ MERGE_SARIF: Setting[tuple[str, ...] | None] = _input_texts(
     help="SARIF files from other tools; their findings count too. In a pull request, tracked files"
     " are read from the tip of the base branch. One per line.",
     action=Input(origin=BASE_ALONE),
+)
+
+
+def _house_rule(identifier: str, table: Table) -> None:
+    from skillgate.model.house import require_rule  # few configurations have rules of their own
+
+    require_rule(identifier, table)
+
+
+_RULE_FIELDS = (
+    _text("required-section", maximum=200, help="The heading of a section that the main file must have."),
+    _text("required-metadata", maximum=200, help="The field that the frontmatter must have, such as metadata.owner."),
+    _texts("forbidden-phrase", help="Words and phrases that no document may contain, in any letter case."),
+    _text("licence-header", maximum=500, help="The text that must be in the first lines of each bundled script."),
+    _text("python", maximum=500, help="The file that declares the rule, relative to the configuration's directory."),
+    _text("entry-point", maximum=200, help="The entry point of the group skillgate.rules that declares the rule."),
+    _choice("severity", choices=("error", "warning", "info"), help="The severity; warning by default."),
+    _text("message", maximum=500, help="The message, in place of the template's own."),
+    _text("fix", maximum=500, help="What to do, in place of the template's own."),
+    _texts("paths", help="Globs of the files that it applies to. A glob without / matches names at any depth."),
+)
+RULES: Setting[Mapping[str, Table] | None] = Setting(
+    "rules",
+    Kind.TABLES,
+    fields=_RULE_FIELDS,
+    maximum=100,
+    check=_house_rule,
+    example={"ACME_OWNER": {"required-metadata": "metadata.owner", "severity": "error"}},
+    help="Rules of your own, by id: from a template, a Python file or an entry point. They change no score.",
 )
 
 # The layers that ask a model. A project never decides where requests, and with them a key, go.

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import __version__, settings
-from skillgate.action.context import RunContext, excluded_paths, requested_paths
+from skillgate.action.context import RunContext, excluded, requested_paths
 from skillgate.errors import UsageError
 from skillgate.evaluation.baseline import BaselineOptions, load_baseline
 from skillgate.evaluation.request import MAX_BYTES, policies, read_whole, selections
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from skillgate.skill.find import Discovery
 
     Key = tuple[str, str, str, str]
+    InFile = Callable[[str], frozenset[str]]
 
 
 _MOST = 50  # refused comments that are listed
@@ -152,10 +153,16 @@ def strict_selections(config: Config, moved: Mapping[str, Collection[str]]) -> C
                 profile=found.profile or other.profile,
                 select=found.select | other.select,
                 ignore=found.ignore & other.ignore,
+                ignored_in=_in_both(found.ignored_in, other.ignored_in),
             )
         return found
 
     return selection if config.scoped else by_place
+
+
+def _in_both(one: InFile | None, other: InFile | None) -> InFile | None:
+    """Return what both suppress in a file."""
+    return None if one is None or other is None else lambda file: one(file) & other(file)
 
 
 def _names(path: PurePosixPath, moved: Mapping[str, Collection[str]]) -> Iterator[PurePosixPath]:
@@ -311,7 +318,7 @@ def evaluate_base(
         reading=read_of_base(context),
         notes_missing=False,
         top=context.checkout.top,
-        excluded=excluded_paths(context),
+        excluded=excluded(context),
         committed=True,
         name=context.checkout.name,
     )

@@ -17,8 +17,11 @@ from skillgate.model.score import Depth
 from skillgate.skill.find import Discovery, discover
 from skillgate.skill.git import commit_of, merge_base, open_commit, parents, points_at, ref, remote_url
 from skillgate.skill.tree import DiskTree, TreeFiles
+from skillgate.skill.walk import left_out
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from skillgate.action.github import Event
     from skillgate.action.request import ActionRequest
     from skillgate.config import Config
@@ -403,7 +406,7 @@ def find_skills(context: RunContext) -> Discovery:
     here = [path for path in paths if DISK.is_there(os.path.join(workspace, path)) or not _was_there(context, path)]
     if not here:
         return Discovery(roots=(), notices=(), single=False)
-    found = discover(here, cwd=workspace, excluded=excluded_paths(context), linked=True)
+    found = discover(here, cwd=workspace, excluded=excluded(context), linked=True)
     if not context.checkout.name:
         return found
     top = context.checkout.top
@@ -432,6 +435,20 @@ def excluded_paths(context: RunContext) -> tuple[str, ...]:
         UsageError: one leads out of the workspace.
     """
     return tuple(_shown(context, path).replace(os.sep, "/") for path in context.request.excluded)
+
+
+def excluded(context: RunContext) -> Callable[[str], bool] | None:
+    """Return whether inputs or the configuration leave out a directory, by its shown path; None if nothing is.
+
+    Raises:
+        UsageError: an excluded path of the inputs leads out of the workspace.
+    """
+    tests = [test for test in (left_out(excluded_paths(context)), _configured(context)) if test is not None]
+    return (lambda shown: any(test(shown) for test in tests)) if tests else None
+
+
+def _configured(context: RunContext) -> Callable[[str], bool] | None:
+    return context.config.excluded(requested_paths(context))
 
 
 def _shown(context: RunContext, path: str) -> str:

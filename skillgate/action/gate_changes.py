@@ -34,6 +34,7 @@ _MOST = 50  # sentences
 _TEXT = 120  # characters of patterns or of a value, so that a long one does not push out another
 
 
+_RULE_BYTES = 1_000_000  # of the code of a rule that are compared
 MAX_BYTES = 256_000_000  # of a whole corpus: a thousand skills of 100 KB are less than half
 _KEY = settings.CORPUS_DIR.key
 _INDEX, _MATCHES, _TEXTS = "index.json", "matches.jsonl", "texts"
@@ -56,7 +57,8 @@ def gate_changes(context: RunContext) -> tuple[str, ...]:
         message = f"the configuration of this change is not valid; after the merge no gate could run: {problem}"
         raise UsageError(message) from None
     base = base or Config(cwd=context.checkout.workspace)
-    sentences = [*_settings(base, now), *_known(_findings(base, start), _findings(now, head)), *_tables(base, now)]
+    known = _known(_findings(base, start), _findings(now, head))
+    sentences = [*_settings(base, now), *known, *_rule_files(base, now, start, head), *_tables(base, now)]
     left = len(sentences) - _MOST
     return (*sentences[:_MOST], *([f"{left} more changes"] if left > 0 else []))
 
@@ -118,7 +120,8 @@ def _change(before: Value, after: Value) -> str:
 def _items(value: Value) -> tuple[str, ...]:
     """Return the items of a list or table in words; none for other values."""
     if isinstance(value, Mapping):
-        return tuple(f"{name} {number:g}" for name, number in value.items() if isinstance(number, float))
+        numbers = (f"{name} {item:g}" for name, item in value.items() if isinstance(item, float))
+        return (*numbers, *(f"{name}: {' '.join(item)}" for name, item in value.items() if isinstance(item, tuple)))
     return value if isinstance(value, tuple) else ()
 
 
@@ -150,6 +153,30 @@ def _known(then: Counted | str, now: Counted | str) -> Iterator[str]:
             if count := difference.total():
                 rules = ", ".join(sorted({identifier for identifier, *_ in difference}))
                 yield f"{count} finding{' is' if count == 1 else 's are'} {words}: {rules}"
+
+
+def _rule_files(base: Config, now: Config, start: Files, head: Files) -> Iterator[str]:
+    """Describe changes of the code of house rules that both sides have."""
+    then = _code(base, start)
+    for place, (key, shown, after) in _code(now, head).items():
+        before = then[place][2] if place in then else after
+        if after is None:
+            yield f"{key}: {bounded(shown, _TEXT)} is gone, so no gate could run"
+        elif after != before:
+            yield f"{key}: {bounded(shown, _TEXT)} changed"
+
+
+def _code(config: Config, files: Files) -> dict[str, tuple[str, str, bytes | None]]:
+    """Return key, shown path and bytes of the file of each house rule, by its absolute path; None for no file."""
+    layer, tables = config.layer(settings.RULES), config.get(settings.RULES)
+    found: dict[str, tuple[str, str, bytes | None]] = {}
+    for identifier, table in tables.items() if layer is not None and tables else ():
+        if layer is not None and "python" in table:
+            shown = str(table["python"])
+            place = os.path.normpath(os.path.join(layer.folder, shown))
+            data = files.read(place, _RULE_BYTES) if files.is_file(place) else None
+            found[place] = (f"{settings.RULES.key}.{identifier}.python", shown, data)
+    return found
 
 
 def _findings(config: Config, files: Files) -> Counted | str:

@@ -42,7 +42,7 @@ from skillgate.evaluation.request import (
     selections,
     wants_optional,
 )
-from skillgate.evaluation.run import in_shard, reported
+from skillgate.evaluation.run import house_rules, in_shard, reported
 from skillgate.format import printable
 from skillgate.llm import require_packages
 from skillgate.model.documents import SingleReport
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
 
     from skillgate.action.github import Event
     from skillgate.action.request import ActionRequest
+    from skillgate.evaluation.house import HouseRules
     from skillgate.evaluation.models import Models
     from skillgate.evaluation.pipeline import SampledLayers
     from skillgate.model.documents import ActionRun, Diff
@@ -92,12 +93,15 @@ def evaluate(request: ActionRequest, event: Event, session: ActionSession) -> Re
     skills = find_skills(context)
     for notice in (*context.notes, *skills.notices):
         session.note(notice)
-    assessor = pipeline.Assessor(optional=wants_optional(context.config))
+    # Rules and their code are policy: in a change, both are those of the base.
+    outside = context.checkout.top if context.is_change else ""
+    house = house_rules(context.config, context.read_policy_file, outside=outside)
+    assessor = pipeline.Assessor(optional=wants_optional(context.config), house=house)
     criteria = pipeline.Criteria(policies_of(context, session, {}, depth), selections(context.config))
     run = dataclasses.replace(new_record(context, event), policy_changes=policy_changes)
     with _sampled(context, session, depth) as (layers, models):
         evaluator = pipeline.Evaluator(assessor.assess, assessor.across, criteria, sampled=layers)
-        results, base = _scored(context, run, session, skills, evaluator, depth)
+        results, base = _scored(context, run, session, skills, evaluator, depth, house)
         if models is not None:
             results = results._replace(run=with_budget(results.run, results.report, models.setup.spent()))
     results = _with_notices(results, session)  # including notes from closing the models
@@ -181,6 +185,7 @@ def _scored(
     skills: Discovery,
     evaluator: pipeline.Evaluator,
     depth: Depth,
+    house: HouseRules | None,
 ) -> tuple[Results, BaseSkills | None]:
     """Evaluate head and base, and compare them."""
     before, base = evaluate_base(context, skills, session, evaluator)
@@ -191,10 +196,8 @@ def _scored(
             honoured=base.waivers,
         )
         evaluator = evaluator._replace(criteria=criteria)
-    touches = None
-    if context.changed_only:
-        since = context.base.commit or context.compared.commit
-        touches = touched(skills.roots, since, session, committed=True)
+    since = context.base.commit or context.compared.commit
+    touches = touched(skills.roots, since, session, committed=True) if context.changed_only else None
     narrowed = in_shard(context.request.shard, skills.roots, touches)
     touching: set[str] = set()
 
@@ -225,6 +228,7 @@ def _scored(
         policy_changes = (*policy_changes, *base.waivers.refused())
         for sentence in base.waivers.outdated():
             session.note(sentence)
+    complete = skills.complete and not _failed(house, session)
     run = dataclasses.replace(
         run,
         policy_changes=policy_changes,
@@ -232,8 +236,16 @@ def _scored(
         touched=len(touching) + removed if context.changed_only else None,
         beside=extras,
     )
-    run = with_scores(run, report, changed, context, complete=skills.complete)
+    run = with_scores(run, report, changed, context, complete=complete)
     return Results(run, report, changed, config_digest=report.config_digest), base
+
+
+def _failed(house: HouseRules | None, session: ActionSession) -> bool:
+    """Note which house rules failed on a skill, and return whether one did."""
+    failures = () if house is None else house.failures
+    for sentence in failures:
+        session.note(sentence)
+    return bool(failures)
 
 
 def _measured(

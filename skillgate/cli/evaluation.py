@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from skillgate.cli.options import (
@@ -11,6 +12,7 @@ from skillgate.cli.options import (
     add_output,
     add_paths,
     add_settings,
+    house_pages,
     option_values,
     output_format,
     rendered,
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from skillgate.evaluation.sampled import DryRun
     from skillgate.model.documents import Comparison
     from skillgate.model.report import Report
+    from skillgate.report.tally import Shown
 
 _DAYS = 90  # as in report/certificate.py, which is loaded only where one is written
 _MOST_DAYS = 3650
@@ -75,9 +78,16 @@ def evaluate_request(args: argparse.Namespace, session: Console, *, command: str
     """
     require_places(args, session)
     formats = {output_format(args), *(name for name, _ in args.output_file)}
+    config, paths = session.config.with_options(option_values(args)), tuple(args.paths)
     return EvaluateRequest(
-        config=session.config.with_options(option_values(args)),
-        scope=Scope(tuple(args.paths), allow_empty=args.allow_empty, changed=args.changed, since=args.since),
+        config=config,
+        scope=Scope(
+            paths,
+            allow_empty=args.allow_empty,
+            changed=args.changed,
+            since=args.since,
+            excluded=config.excluded(paths),
+        ),
         command=command,
         merge_sarif=tuple(args.merge_sarif),
         write_known_findings=args.write_known_findings or None,  # an empty name asks for no file
@@ -112,14 +122,18 @@ def require_places(args: argparse.Namespace, session: Console) -> None:
         require_folder(path, session.cwd)
 
 
-def publish(evaluation: Evaluation, args: argparse.Namespace, session: Console, *, command: str) -> None:
-    """Write the report to stdout and to every ``--output-file``.
+def publish(
+    evaluation: Evaluation, args: argparse.Namespace, session: Console, *, command: str, shown: Shown | None = None
+) -> None:
+    """Write the report to stdout and to every ``--output-file``; ``shown`` is what text on stdout shows of a check.
 
     Raises:
         UsageError: a file cannot be written.
     """
     seconds = evaluation.seconds if session.stdout.isatty() else None
-    publish_document(evaluation.report, args, session, command=command, single=evaluation.single, seconds=seconds)
+    publish_document(
+        evaluation.report, args, session, command=command, single=evaluation.single, seconds=seconds, shown=shown
+    )
 
 
 def publish_score(evaluation: Evaluation, args: argparse.Namespace, session: Console) -> None:
@@ -148,6 +162,7 @@ def publish_document(
     command: str,
     single: bool = False,
     seconds: float | None = None,
+    shown: Shown | None = None,
 ) -> None:
     """Write a report or comparison to every ``--output-file``, in the format of its suffix, and to stdout.
 
@@ -158,6 +173,7 @@ def publish_document(
         command: the kind of document.
         single: whether the report is about one path that is itself a skill.
         seconds: how long the run took, shown in text; None for nothing.
+        shown: what text on stdout shows of a check; None for the default.
 
     Raises:
         UsageError: a file cannot be written.
@@ -166,6 +182,13 @@ def publish_document(
         text = _rendered(document, name, Style(), session, command=command, single=single)
         write_text(path, text, session)
     name = output_format(args)
+    if shown is not None and name == "text":
+        from skillgate.report import tally
+        from skillgate.report.formats import text as terminal
+
+        view = tally.view(cast("Report", document), shown)
+        session.out(terminal.write(view, style_of(session), verbose=session.verbose, seconds=seconds))
+        return
     session.out(_rendered(document, name, style_of(session), session, command=command, single=single, seconds=seconds))
 
 
@@ -188,7 +211,8 @@ def _rendered(
 
         return html.write(score.view(cast("Report", document), context=Context(source=excerpts(session.cwd))))
     shown = _shaped(document, name, command, single=single)
-    return rendered(shown, command, name, style, verbose=session.verbose, seconds=seconds)
+    house = partial(house_pages, session)
+    return rendered(shown, command, name, style, verbose=session.verbose, seconds=seconds, house=house)
 
 
 def _shaped(document: Report | Comparison, name: str, command: str, *, single: bool) -> Any:  # noqa: ANN401

@@ -109,6 +109,7 @@ def _run(arguments: list[str], out: TextIO, err: TextIO, environ: Mapping[str, s
         cwd=_here() if cwd is None else cwd,
         config_file=args.config_file,
         json=args.json,
+        no_house_rules=args.no_house_rules,
         no_color=args.no_color,
         verbose=args.verbose,
         quiet=args.quiet,

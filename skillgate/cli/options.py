@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from skillgate import __version__, settings
@@ -108,7 +109,9 @@ class Parser(argparse.ArgumentParser):
 
 def shared_defaults() -> argparse.Namespace:
     """Return the defaults of the shared options."""
-    return argparse.Namespace(config_file=None, json=False, no_color=False, verbose=False, quiet=False)
+    return argparse.Namespace(
+        config_file=None, json=False, no_house_rules=False, no_color=False, verbose=False, quiet=False
+    )
 
 
 def takes_value(word: str) -> bool:
@@ -137,6 +140,12 @@ def _add_shared(group: argparse._ArgumentGroup) -> None:
         "-c", "--config", dest="config_file", metavar="FILE", default=none, help="read this configuration file"
     )
     group.add_argument("--json", action="store_true", default=none, help="print JSON")
+    group.add_argument(
+        "--no-house-rules",
+        action="store_true",
+        default=none,
+        help="leave out the rules that the configuration adds, and run none of their code",
+    )
     group.add_argument("--no-color", action="store_true", default=none, help="print without color")
     group.add_argument("-v", "--verbose", action="store_true", default=none, help="print more on stderr")
     group.add_argument("-q", "--quiet", action="store_true", default=none, help="print no notes on stderr")
@@ -483,24 +492,42 @@ def rendered(
     *,
     verbose: bool = False,
     seconds: float | None = None,
+    house: Callable[[], Sequence[Page]] = tuple,
 ) -> str:
     """Render a document; see :func:`skillgate.report.rendering.render` for the arguments.
+
+    ``house`` gives the pages of house rules.
 
     Raises:
         UsageError: this format cannot show it.
     """
-    return render(document, kind, form, style, verbose=verbose, seconds=seconds, pages=_pages)
+    every = partial(_pages, house)
+    return render(document, kind, form, style, verbose=verbose, seconds=seconds, pages=every)
 
 
-def _pages() -> Sequence[Page]:
+def _pages(house: Callable[[], Sequence[Page]]) -> Sequence[Page]:
     from skillgate.static.catalogue import pages  # every rule's file
 
-    return pages()
+    return *pages(), *house()
+
+
+def house_pages(session: Console) -> Sequence[Page]:
+    """Load the pages of the house rules of the configuration.
+
+    Raises:
+        UsageError: the configuration is not valid, or a rule cannot be loaded.
+    """
+    if session.config.get(settings.RULES) is None:
+        return ()
+    from skillgate.evaluation.house import load  # few configurations have any
+
+    house = load(session.config)
+    return () if house is None else house.pages
 
 
 def style_of(session: Console) -> Style:
     """Return the style of text on stdout."""
-    return Style(width=session.width, color=session.color)
+    return Style(width=session.width, color=session.color, links=session.color and session.stdout.isatty())
 
 
 def json_text(document: object) -> str:

@@ -29,7 +29,7 @@ from skillgate.store.results import named_store
 from skillgate.store.target import require_packages
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from skillgate.config import Config
@@ -51,7 +51,7 @@ class BaselineOptions(NamedTuple):
     reading: Reading = read_whole  # reads a report, by its path, its shown path and its use
     notes_missing: bool = True  # whether a note names the skills that are gone
     top: str | None = None  # top of the repository of the revision; None for that of the first path
-    excluded: tuple[str, ...] = ()  # directories without skills to load, relative to the working directory
+    excluded: Callable[[str], bool] | None = None  # whether a directory is not searched, by its shown path
     committed: bool = False
     name: str = ""  # of the skill at the repository's top, whose directory may have any name
 

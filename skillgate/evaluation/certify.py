@@ -87,7 +87,7 @@ def require_certificates(
         raise UsageError("--certificate needs a whole run, not one shard; pass it to report merge instead")
     require_written(wanted, session)
     if wanted.certificate is not None:
-        roots = discover(scope.paths, cwd=session.cwd).roots
+        roots = discover(scope.paths, cwd=session.cwd, excluded=scope.excluded).roots
         require_outside([str(root.path) for root in roots], wanted, session, outputs=outputs)
 
 
@@ -207,7 +207,7 @@ def contents_of(scope: Scope, session: Console, wanted: CertificateRequest) -> d
             empty.
     """
     try:
-        roots = discover(scope.paths, cwd=session.cwd).roots
+        roots = discover(scope.paths, cwd=session.cwd, excluded=scope.excluded).roots
         is_reported = in_shard(scope.shard, roots, None)
         return {
             str(root.path): content_of(os.path.join(session.cwd, str(root.path)))

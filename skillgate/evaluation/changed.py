@@ -75,18 +75,18 @@ def touched(
     return is_touched
 
 
-def owning_skills(files: Iterable[str], cwd: str) -> list[str]:
+def owning_skills(files: Iterable[str], cwd: str, excluded: Callable[[str], bool] | None = None) -> list[str]:
     """Return the directories of the skills that files belong to; the files may be deleted.
 
-    Files of no skill are ignored. Nothing above a file's repository (without one, above the working directory) is
-    searched.
+    Files of no skill are ignored, and those of a skill in a directory that is ``excluded``: a hook passes files that
+    no user named. Nothing above a file's repository (without one, above the working directory) is searched.
     """
     owners: dict[str, None] = {}
     for file in files:
         owner = _owning_skill(os.path.normpath(os.path.join(cwd, file)), cwd)
         if owner is not None:
             owners[os.path.relpath(owner, cwd)] = None
-    return list(owners)
+    return [owner for owner in owners if excluded is None or not any(map(excluded, (owner, *_above(owner))))]
 
 
 def _owning_skill(path: str, cwd: str) -> str | None:

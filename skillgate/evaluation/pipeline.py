@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from skillgate.cache import Cache
+    from skillgate.evaluation.house import HouseRules
     from skillgate.model.finding import Claim, Finding
 
     Assess = Callable[[Sequence[SkillSource]], Iterable[Assessment]]
@@ -61,6 +62,7 @@ class Assessor:
         optional: bool = True,
         made_by: bytes | None = None,
         use_processes: bool = True,
+        house: HouseRules | None = None,
     ) -> None:
         """Store the cache, None for none.
 
@@ -70,9 +72,11 @@ class Assessor:
             optional: whether to include opt-in rules.
             made_by: the version of the programs; None for :func:`stamp`. Entries of other versions are not used.
             use_processes: whether several processes may share the work.
+            house: the house rules; their claims are added to each assessment, and change nothing else of it.
         """
         self.reused = 0
         self._cache, self._clock, self._optional, self._use_processes = cache, clock, optional, use_processes
+        self._house = house
         self._stamp = b"" if cache is None else stamp() if made_by is None else made_by
 
     @property
@@ -87,8 +91,9 @@ class Assessor:
         self.reused += sum(facts is not None for facts in cached)
         missing = [(key, one) for key, one, facts in zip(keys, sources, cached, strict=True) if facts is None]
         fresh = self._fresh(missing)
-        for facts in cached:
-            yield next(fresh) if facts is None else facts
+        for source, found in zip(sources, cached, strict=True):
+            facts = next(fresh) if found is None else found
+            yield facts if self._house is None else self._with_house(self._house, source, facts)
 
     def across(self, members: Sequence[Member]) -> Sequence[tuple[str, Claim]]:
         """Find claims across skills, each with the path of its skill."""
@@ -112,6 +117,12 @@ class Assessor:
         """End a run: remove old entries if there are too many."""
         if self._cache is not None:
             self._cache.close()
+
+    def _with_house(self, house: HouseRules, source: SkillSource, facts: Assessment) -> Assessment:
+        def key(what: str) -> str:
+            return self._digest(what, str(source.root.path), self._key(source))
+
+        return facts._replace(claims=(*facts.claims, *house.claims(source, self._cache, key)))
 
     def _fresh(self, missing: Sequence[tuple[str, SkillSource]]) -> Iterator[Assessment]:
         """Measure what is not cached, in several processes if that is faster."""

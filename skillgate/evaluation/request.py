@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import PurePosixPath
 
     from skillgate.config import Config, Layer
+    from skillgate.evaluation.standard_input import StandardInput
     from skillgate.model.setting import Group, Setting, Value
 
     Reading = Callable[[str, str, str], str]
@@ -43,6 +45,8 @@ class Scope(NamedTuple):
     since: str | None = None  # the revision for ``changed``; None for the last commit
     of_files: bool = False  # whether the paths are the skills of some files
     shard: tuple[int, int] | None = None  # which part of how many to report, from (1, 1) on; None for all
+    excluded: Callable[[str], bool] | None = None  # whether a directory is not searched, by its shown path
+    given: StandardInput | None = None  # the one skill of the run, whose main file is on standard input
 
 
 class ModelOptions(NamedTuple):
@@ -218,6 +222,7 @@ def selections(config: Config) -> Callable[[PurePosixPath], Selection]:
             select=frozenset(config.get(settings.SELECT, path)),
             ignore=frozenset(ignore or ()),
             today=day,
+            ignored_in=None if path is None else config.ignored_in(path),
         )
 
     if config.scoped:
@@ -237,21 +242,44 @@ def wants_optional(config: Config) -> bool:
     return not words.isdisjoint({"all", "portability", *(name.upper() for name in OPTIONAL)})
 
 
+def house_ids(config: Config) -> tuple[str, ...]:
+    """Return the ids of all house rules of the configuration, also of those that an option switches off."""
+    tables = (layer.values.get(settings.RULES.key) for layer in config.layers)
+    return tuple(identifier for table in tables if isinstance(table, Mapping) for identifier in table)
+
+
 def require_known_words(config: Config) -> None:
     """Raise UsageError, with every problem, if a selection has unknown words or selects nothing."""
-    problems = [problem for layer in config.layers for problem in _selection_problems(layer)]
+    house = house_ids(config)
+    problems = [problem for layer in config.layers for problem in _house_problems(layer)]
+    problems += [problem for layer in config.layers for problem in _selection_problems(layer, house)]
     if problems:
         raise UsageError("\n".join(problems))
 
 
-def _selection_problems(layer: Layer) -> Iterator[str]:
-    for key in ("select", "ignore"):
+def _house_problems(layer: Layer) -> Iterator[str]:
+    table = layer.values.get(settings.RULES.key)
+    if not isinstance(table, Mapping):
+        return
+    from skillgate.static.catalogue import rule_ids  # only if there are house rules
+
+    for identifier in table:
+        if identifier in rule_ids():
+            where = f"{layer.origins[settings.RULES.key]}: {settings.RULES.key}.{identifier}"
+            yield f"{where}: skillgate has a rule with this id; choose another, such as ACME_{identifier}"[:300]
+
+
+def _selection_problems(layer: Layer, house: Collection[str]) -> Iterator[str]:
+    for key in ("select", "ignore", settings.PER_FILE_IGNORES.key):
         words = layer.values.get(key)
+        if isinstance(words, Mapping):
+            lists = [listed for listed in words.values() if isinstance(listed, tuple)]
+            words = tuple(dict.fromkeys(word for listed in lists for word in listed))
         if not isinstance(words, tuple):
             continue
         from skillgate.static.catalogue import rule_ids  # only if there is a selection
 
-        wrong = unknown_words(words, rule_ids())
+        wrong = unknown_words(words, (*rule_ids(), *house))
         if key == "select" and not words:
             wrong = "it names no rule, so nothing would be reported"
         if wrong:

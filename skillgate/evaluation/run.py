@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import PurePosixPath
 
+    from skillgate.config import Config
     from skillgate.console import Console
+    from skillgate.evaluation.house import HouseRules
     from skillgate.evaluation.pipeline import Baseline, Evaluated, Evaluator, Touched
     from skillgate.evaluation.request import EvaluateRequest, Reading, Scope
     from skillgate.evaluation.sampled import DryRun
@@ -53,7 +55,7 @@ class Evaluation(NamedTuple):
     report: Report
     single: bool  # whether it is about one path that is itself a skill
     seconds: float
-    complete: bool = True  # whether all of the paths could be searched
+    complete: bool = True  # whether all of the paths could be searched, and every house rule ran
     estimate: DryRun | None = None  # the estimate of a dry run
     finish: Callable[[], None] = _nothing  # call it once the report is written: until then the run can be resumed
 
@@ -79,11 +81,13 @@ def evaluate(
     discovery = find(scope, session)
     for notice in discovery.notices:
         session.note(notice)
+    house = house_rules(config)
     folder = directory(session.environ) if request.use_cache else ""
     assessor = pipeline.Assessor(
         Cache(folder, now=time.time) if folder else None,
         optional=wants_optional(config),
         use_processes=request.use_processes,
+        house=house,
     )
     evaluator = pipeline.Evaluator(
         assess=assessor.assess,
@@ -98,14 +102,29 @@ def evaluate(
     touched = in_shard(scope.shard, discovery.roots, touching(scope, discovery.roots, session))
     report, estimate, finish = _measured(request, discovery, evaluator, session, depth, touched)
     assessor.close()
-    if assessor.failure is not None:
-        session.note(assessor.failure)
+    failures = (*(() if house is None else house.failures), *filter(None, (assessor.failure,)))
+    for failure in failures:
+        session.note(failure)
     if request.digest:
         report = report._replace(config_digest=config_digest(config))
     if scope.shard is not None:
         report = report._replace(shard="{}/{}".format(*scope.shard))
     single = discovery.single and len(report.results) == 1
-    return Evaluation(report, single, time.perf_counter() - started, discovery.complete, estimate, finish)
+    complete = discovery.complete and not (house is not None and house.failures)
+    return Evaluation(report, single, time.perf_counter() - started, complete, estimate, finish)
+
+
+def house_rules(config: Config, reading: Reading = read_whole, *, outside: str = "") -> HouseRules | None:
+    """Load the house rules of a configuration, as :func:`skillgate.evaluation.house.load` does; None without any.
+
+    Raises:
+        UsageError: a rule cannot be loaded.
+    """
+    if config.get(settings.RULES) is None:
+        return None
+    from skillgate.evaluation.house import load  # few configurations have any
+
+    return load(config, reading, outside=outside)
 
 
 def _measured(
@@ -147,7 +166,11 @@ def find(scope: Scope, session: Console) -> Discovery:
     Raises:
         UsageError: a path is not valid, or no skill was found.
     """
-    discovery = discover(scope.paths, cwd=session.cwd)
+    if scope.given is not None:
+        from skillgate.evaluation.standard_input import discovery_of  # few runs read standard input
+
+        return discovery_of(scope.given, session.cwd)
+    discovery = discover(scope.paths, cwd=session.cwd, excluded=scope.excluded)
     if not discovery.roots and discovery.complete and scope.paths and not scope.allow_empty and not scope.changed:
         where = ", ".join(scope.paths)
         raise UsageError(
@@ -193,9 +216,10 @@ def compared(
     """
     if request.config.get(settings.BASELINE) is None:
         return reported(request, discovery, evaluator, session, touched=touched).report
-    from skillgate.evaluation.baseline import across_change, load_baseline  # most runs compare with nothing
+    from skillgate.evaluation.baseline import BaselineOptions, across_change, load_baseline  # most compare with nothing
 
-    baseline = load_baseline(request.config, discovery.roots, request.scope.paths, session, evaluator)
+    scope, options = request.scope, BaselineOptions(excluded=request.scope.excluded)
+    baseline = load_baseline(request.config, discovery.roots, scope.paths, session, evaluator, options)
     result = reported(request, discovery, evaluator, session, touched=touched, baseline=baseline)
     return result.report._replace(across=across_change(result.report, baseline, result.across))
 

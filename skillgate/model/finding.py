@@ -15,9 +15,15 @@ from skillgate.model.skill import Skill, Span, Waiver, digest
 HOMEPAGE = "https://github.com/OWNER/skillgate"
 
 
-def rule_url(identifier: str) -> str:
+def rule_url(identifier: str, homepage: str = HOMEPAGE) -> str:
     """Return the documentation page of a rule or anti-pattern."""
-    return f"{HOMEPAGE}/blob/main/docs/rules.md#{identifier.lower()}"
+    return f"{homepage}/blob/main/docs/rules.md#{identifier.lower()}"
+
+
+def documentation_url(identifier: str, homepage: str = HOMEPAGE) -> str:
+    """Return the documentation page of a rule; ``""`` while the project's address is not known, or for no id."""
+    is_id = identifier.isascii() and identifier.replace("_", "").isalnum()
+    return rule_url(identifier, homepage) if is_id and "/OWNER/" not in homepage else ""
 
 
 class Severity(Enum):

@@ -8,8 +8,9 @@ from typing import Generic, NamedTuple, TypeVar
 
 from skillgate.format import did_you_mean
 
-Table = Mapping[str, float | str]
-Value = float | int | str | bool | tuple[str, ...] | Mapping[str, float] | Mapping[str, Table] | None
+Table = Mapping[str, float | str | tuple[str, ...]]
+Lists = Mapping[str, tuple[str, ...]]
+Value = float | int | str | bool | tuple[str, ...] | Mapping[str, float] | Lists | Mapping[str, Table] | None
 T_co = TypeVar("T_co", covariant=True)
 _LONGEST_NAME = 40
 
@@ -24,7 +25,8 @@ class Kind(Enum):
     CHOICES = "a list of"  # tuple of str
     TEXTS = "a list of strings"  # tuple of str
     NUMBERS = "a mapping of names to numbers"  # dict of str to float
-    TABLES = "a mapping of names to mappings of"  # dict of str to dict of str to float, int or str
+    LISTS = "a mapping of globs to lists of"  # dict of str to tuple of str
+    TABLES = "a mapping of names to mappings of"  # dict of str to dict of str to float, int, str or tuple
     FLAG = "true or false"  # bool
 
 
@@ -123,6 +125,8 @@ class Setting(NamedTuple, Generic[T_co]):
         if self.choices:
             names = ", ".join(self.choices)
             words = f"{words} ({names})" if self.kind is Kind.NUMBERS else f"{words} {names}"
+        if self.kind is Kind.LISTS:
+            return f"{words} rules"
         if self.kind is Kind.TABLES:
             return f"{words} {', '.join(field.key for field in self.fields)}"
         if self.kind is Kind.TEXT:
@@ -147,6 +151,8 @@ class Setting(NamedTuple, Generic[T_co]):
                 return self._texts(value)
             case Kind.NUMBERS:
                 return self._numbers(value)
+            case Kind.LISTS:
+                return self._lists(value)
             case Kind.TABLES:
                 return self._tables(value)
             case Kind.FLAG:
@@ -174,6 +180,13 @@ class Setting(NamedTuple, Generic[T_co]):
         accepted = {str(name): number for name, number in numbers.items() if number is not None}
         return accepted if len(accepted) == len(value) else None
 
+    def _lists(self, value: object) -> dict[str, tuple[str, ...]] | None:
+        if not isinstance(value, Mapping) or not value or len(value) > (self.maximum or len(value)):
+            return None
+        lists = {glob: self._texts(words) for glob, words in value.items() if isinstance(glob, str) and glob.strip()}
+        accepted = {glob: words for glob, words in lists.items() if words}
+        return accepted if len(accepted) == len(value) else None
+
     def _tables(self, value: object) -> dict[str, Table] | None:
         if not isinstance(value, Mapping) or not value or len(value) > (self.maximum or len(value)):
             return None
@@ -193,14 +206,14 @@ class Setting(NamedTuple, Generic[T_co]):
 
     def _table(self, name: str, item: Mapping[object, object], parts: list[tuple[str, str]]) -> Table:
         fields = {field.key: field for field in self.fields}
-        table: dict[str, float | str] = {}
+        table: dict[str, float | str | tuple[str, ...]] = {}
         before = len(parts)
         for key, value in item.items():
             if key not in fields:
                 parts.append((f"{name}.{_shown(key)}", _unknown(str(key), tuple(fields))))
                 continue
             accepted = fields[str(key)]._accepted(value)
-            if isinstance(accepted, float | int | str):
+            if isinstance(accepted, float | int | str | tuple):
                 table[str(key)] = accepted
             else:
                 parts.append((f"{name}.{key}", f"expected {fields[str(key)].expected()}, found {_found(value)}"))

@@ -36,8 +36,8 @@ class Links(NamedTuple):
         return self._replace(commit="")
 
     def rule(self, finding: Finding) -> str:
-        """Give the page of a rule of ours, from its id; ``""`` for another tool's."""
-        ours = self.trusted and finding.tool == "skillgate" and addresses.is_rule(finding.id)
+        """Give the page of a rule of ours, from its id; ``""`` for another tool's and a house rule."""
+        ours = self.trusted and finding.tool == "skillgate" and finding.url and addresses.is_rule(finding.id)
         return rule_url(finding.id) if ours else ""
 
     def file(self, path: str, line: int | None = None) -> str:

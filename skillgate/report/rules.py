@@ -14,6 +14,7 @@ _KINDS = {
     "anti-pattern": "Anti-pattern: each finding takes five per cent off the composite.",
     "rule": "Rule: a finding, and nothing in the score.",
     "across": "Across skills: a finding, and nothing in the score.",
+    "house": "House rule: a finding, and nothing in the score.",
     "judge": "Reported while judging: a finding, and nothing in the score on its own.",
     "reading": "Reported while reading: a finding, and nothing in the score on its own.",
 }
@@ -30,12 +31,13 @@ def page_markdown(page: Page) -> str:
         f"## {rule.id}",
         page.title,
         f"**{rule.severity.value}** · {_KINDS[page.kind]}{blocked}{_clients(page)}",
-        f"**Why.** {sections.get('Why', '')}",
-        f"**Bad**\n\n{_fenced(sections.get('Bad', ''))}",
-        f"**Good**\n\n{_fenced(sections.get('Good', ''))}",
-        f"**Fix.** {rule.fix[:1].upper()}{rule.fix[1:]}.",
-        f"**Source.** {sections.get('Source', '')}",
     ]
+    if "Why" in sections:
+        parts.append(f"**Why.** {sections['Why']}")
+    parts += [f"**{name}**\n\n{_fenced(sections[name])}" for name in ("Bad", "Good") if name in sections]
+    parts.append(f"**Fix.** {rule.fix[:1].upper()}{rule.fix[1:]}.")
+    if "Source" in sections:
+        parts.append(f"**Source.** {sections['Source']}")
     return "\n\n".join(parts) + "\n"
 
 

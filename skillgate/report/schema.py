@@ -8,12 +8,13 @@ from skillgate.model.benchmark import CHECK_TYPE, CHECKS, STATIC, AdapterConfig,
 from skillgate.model.codec import schema
 from skillgate.model.documents import SingleReport
 from skillgate.model.finding import HOMEPAGE
+from skillgate.model.house import KINDS as RULE_KINDS
 from skillgate.model.invocation_gate import BOUNDS, CONDITIONS, OF_REQUIREMENTS, OF_TRIGGERS, PACKAGED
 from skillgate.model.score import NOT_BLANK, SCHEMA_VERSION, whole
 from skillgate.model.setting import REQUIREMENT, TRIGGER, Kind, Setting
 from skillgate.registry import SCORERS, SERVERS, scorers
 from skillgate.report.rendering import KINDS, model_of
-from skillgate.settings import SETTINGS
+from skillgate.settings import RULES, SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -169,13 +170,22 @@ def _setting(setting: Setting[Any]) -> dict[str, Any]:
         case Kind.NUMBERS:
             names = {"propertyNames": word} if setting.choices else {}
             shape = {"type": "object", "additionalProperties": number, "minProperties": 1, **names}
-        case Kind.TABLES:
-            shape = _tables(setting)
+        case Kind.LISTS | Kind.TABLES:
+            shape = _mapping(setting)
         case Kind.FLAG:
             shape = {"type": "boolean"}
     if setting.default is None:
         shape = {"anyOf": [shape, {"type": "null"}]}
     return {**shape, "description": setting.help}
+
+
+def _mapping(setting: Setting[Any]) -> dict[str, Any]:
+    """Return the shape of a setting whose value maps names to lists or to mappings."""
+    if setting.kind is Kind.TABLES:
+        return _rules(setting) if setting is RULES else _gates(setting)
+    words = {"type": "string", "pattern": NOT_BLANK}
+    listed = {"anyOf": [words, {"type": "array", "items": words, "minItems": 1}]}
+    return {"type": "object", "additionalProperties": listed, "minProperties": 1, **_most(setting)}
 
 
 def _numbers(setting: Setting[Any]) -> list[float]:
@@ -188,12 +198,28 @@ def _numbers(setting: Setting[Any]) -> list[float]:
     return found
 
 
-def _tables(setting: Setting[Any]) -> dict[str, Any]:
+def _most(setting: Setting[Any]) -> dict[str, int]:
+    return {} if setting.maximum is None else {"maxProperties": int(setting.maximum)}
+
+
+def _table(setting: Setting[Any]) -> dict[str, Any]:
     # A key of a table is there or not; null stands for nothing there.
-    fields = {field.key: _setting(field) for field in setting.fields}
-    plain = {key: {**shape.pop("anyOf")[0], **shape} if "anyOf" in shape else shape for key, shape in fields.items()}
-    table = {"type": "object", "properties": plain, "additionalProperties": False, "minProperties": 1}
-    most = {} if setting.maximum is None else {"maxProperties": int(setting.maximum)}
+    plain = {}
+    for field in setting.fields:
+        shape = _setting(field)
+        nullable = {"type": "null"} in shape.get("anyOf", [])
+        plain[field.key] = {**shape.pop("anyOf")[0], **shape} if nullable else shape
+    return {"type": "object", "properties": plain, "additionalProperties": False, "minProperties": 1}
+
+
+def _rules(setting: Setting[Any]) -> dict[str, Any]:
+    one = {**_table(setting), "oneOf": [{"required": [kind]} for kind in RULE_KINDS]}
+    names = {"pattern": whole("[A-Z][A-Z0-9_]{2,39}")}
+    return {"type": "object", "additionalProperties": one, "propertyNames": names, "minProperties": 1, **_most(setting)}
+
+
+def _gates(setting: Setting[Any]) -> dict[str, Any]:
+    table = _table(setting)
     return {
         "type": "object",
         "properties": {name: {**table, **_of_kind(gate.kind, asks=True)} for name, gate in PACKAGED.items()},
@@ -205,7 +231,7 @@ def _tables(setting: Setting[Any]) -> dict[str, Any]:
         },
         "propertyNames": {"pattern": whole("(?=.*[A-Za-z0-9])[A-Za-z0-9_-]{1,40}")},
         "minProperties": 1,
-        **most,
+        **_most(setting),
     }
 
 

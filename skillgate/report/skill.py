@@ -14,7 +14,7 @@ from skillgate.report.findings import order
 from skillgate.report.links import Links
 from skillgate.report.numbers import ends, points, ratio, share
 from skillgate.report.steps import cost, gained, main_file, steps
-from skillgate.report.tally import SEVERITIES, failures, is_judged, is_simulated
+from skillgate.report.tally import SEVERITIES, failures, folded, is_judged, is_simulated, times
 from skillgate.report.view import (
     MARKS,
     Bar,
@@ -29,6 +29,7 @@ from skillgate.report.view import (
     Table,
     code,
     columns,
+    spans,
 )
 
 if TYPE_CHECKING:
@@ -172,7 +173,7 @@ def findings(
     fixes: bool = True,
     fixed: Iterable[Finding] = (),
 ) -> Items:
-    """List findings, worst first.
+    """List findings, worst first; those that say the same are one entry.
 
     Args:
         found: the findings.
@@ -184,10 +185,13 @@ def findings(
     """
     shown = {(finding.id, finding.fix) for finding in fixed}
     items = []
-    for finding in sorted(found, key=order):
+    ordered = sorted(found, key=order)
+    old, fresh = ([one for one in ordered if (one in new) is is_new] for is_new in (False, True))
+    for finding, others in sorted((*folded(old, within), *folded(fresh, within)), key=lambda group: order(group[0])):
         is_told = not fixes or (finding.id, finding.fix) in shown
         shown.add((finding.id, finding.fix))
-        items.append(_finding(finding, context, within, is_new=finding in new, fix="" if is_told else finding.fix))
+        item = _finding(finding, context, within, is_new=finding in new, fix="" if is_told else finding.fix)
+        items.append(item._replace(line=(*spans(item.line), times(finding, others, within))) if others else item)
     return Items(tuple(items), "finding", FEW)
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.format import plural
-from skillgate.model.finding import Severity
+from skillgate.model.finding import Severity, documentation_url
 from skillgate.model.layers import JudgeLayer, MonteCarloLayer, RankingLayer
 from skillgate.model.report import StaticLayer
 from skillgate.model.score import Outcome
-from skillgate.report.view import MARKS, Fold, Item, Items, Note, Span, View, spans
+from skillgate.report.view import MARKS, Cell, Fold, Heading, Item, Items, Note, Row, Span, Table, View, columns, spans
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from skillgate.model.finding import Finding
     from skillgate.model.report import Report, SkillResult
@@ -22,6 +22,22 @@ if TYPE_CHECKING:
 SEVERITIES: Mapping[Severity, Tone] = {Severity.ERROR: "poor", Severity.WARNING: "fair", Severity.INFO: "muted"}
 _NAMED = 3  # skills of one reason that are named
 _ROWS = 5  # files without a readable text that have a row each
+
+
+class Shown(NamedTuple):
+    """What a terminal shows of a check.
+
+    Attributes:
+        style: ``concise`` (a line for each finding), ``full`` (with the source), ``grouped`` (by file), or ``""``.
+        statistics: whether to count by rule instead of showing the findings.
+        fixable: the rules that ``--fix`` fixes, for the statistics.
+        source: gives lines of a file around one, by path and line, for ``full``.
+    """
+
+    style: str = ""
+    statistics: bool = False
+    fixable: Collection[str] = ()
+    source: Callable[[str, int], Sequence[tuple[int, str]]] = lambda _path, _line: ()
 
 
 class Unread(NamedTuple):
@@ -149,15 +165,50 @@ def suppressed_in_words(suppressed: Mapping[str, int]) -> str:
     return f"{sum(suppressed.values())} suppressed ({', '.join(parts)})"
 
 
-def view(report: Report) -> View:
+def folded(findings: Iterable[Finding], within: str = "") -> list[tuple[Finding, tuple[Finding, ...]]]:
+    """Join the findings of a file that say the same: the first of each with the others, in the order of the first ones.
+
+    ``within`` is the folder of the skill that all of them are about; then those of its files are joined too.
+    """
+    groups: dict[tuple[object, ...], list[Finding]] = {}
+    for finding in findings:
+        path = str(finding.path)
+        file = "" if within and path.startswith(f"{within}/") else path
+        key = (file, finding.tool, finding.id, finding.severity, finding.message, finding.fix, finding.clients)
+        groups.setdefault(key, []).append(finding)
+    return [(first, tuple(others)) for first, *others in groups.values()]
+
+
+def times(finding: Finding, others: Sequence[Finding], within: str = "") -> str:
+    """Say how often a finding occurs and where else, as in `` (3 times; also line 9, a.md:4)``; ``""`` for once.
+
+    ``within`` is the folder that paths are relative to.
+    """
+    if not others:
+        return ""
+    places = [
+        f"line {one.line}" if one.path == finding.path else f"{str(one.path).removeprefix(f'{within}/')}:{one.line}"
+        for one in others
+    ]
+    places = [place for place in dict.fromkeys(places) if place != f"line {finding.line}"]
+    more = f" and {len(places) - _NAMED} more places" if len(places) > _NAMED else ""
+    also = f"; also {', '.join(places[:_NAMED])}{more}" if places else ""
+    return f" ({len(others) + 1} times{also})"
+
+
+def view(report: Report, shown: Shown = Shown()) -> View:  # noqa: B008 - immutable
     """Build what ``check`` shows; infos are shown only if everything is asked for."""
     blocks: list[Block] = []
-    every = [item for result in report.results for item in _items(result)]
-    every += [Item(finding_line(finding)) for finding in report.outside]
+    if shown.statistics:
+        blocks += _statistics(report, shown.fixable)
+    elif shown.style == "grouped":
+        blocks += _by_file(report)
+    else:
+        every = [item for result in report.results for item in _items(result, shown)]
+        every += [_item(one, others, shown) for one, others in _joined(report.outside, shown)]
+        blocks += [Items(tuple(every), "finding", raw=True)] if every else []
     quiet = [item for result in report.results for item in _quiet(result)]
-    if every:
-        blocks.append(Items(tuple(every), "finding", raw=True))
-    if quiet:
+    if quiet and not shown.statistics:
         blocks.append(Fold("Infos and suppressed findings", (Items(tuple(quiet), "finding", raw=True),), quiet=True))
     if report.across is not None or any(use.before is not None for use in report.listing):
         from skillgate.report.across import change_lines  # only beside a baseline
@@ -174,26 +225,77 @@ def view(report: Report) -> View:
     )
 
 
-def finding_line(finding: Finding) -> Line:
+def _statistics(report: Report, fixable: Collection[str]) -> Iterator[Block]:
+    """Count the active findings by rule and severity, the most frequent first."""
+    every = [finding for result in report.results for finding in result.findings] + list(report.outside)
+    counted: dict[tuple[str, Severity], int] = {}
+    for finding in every:
+        counted[finding.id, finding.severity] = counted.get((finding.id, finding.severity), 0) + 1
+    rows = []
+    for (rule, severity), count in sorted(counted.items(), key=lambda one: (-one[1], one[0][1].rank, one[0][0])):
+        severity_cell = Cell(severity.value, tone=SEVERITIES[severity])
+        rows.append(Row((rule, f"{count:,}", severity_cell, "--fix" if rule in fixable else "")))
+    if rows:
+        yield Table(columns("rule", "#findings", "severity", "fixable"), tuple(rows), noun="rule", most=len(rows))
+
+
+def _by_file(report: Report) -> Iterator[Block]:
+    """Yield each file with its findings below it."""
+    for result in report.results:
+        if not result.evaluated:
+            yield Items(tuple(_items(result, Shown())), raw=True)
+    every = [finding for result in report.results for finding in result.findings] + list(report.outside)
+    files: dict[str, list[Finding]] = {}
+    for finding in every:
+        if finding.severity is not Severity.INFO:
+            files.setdefault(str(finding.path), []).append(finding)
+    for path in sorted(files):
+        yield Heading(path)
+        items = []
+        for one, others in folded(sorted(files[path], key=lambda finding: (finding.line, finding.column))):
+            place, span, *rest = finding_line(one, times(one, others))
+            items.append(Item((f"  {str(place)[len(path) + 1 :]}", span, *rest)))
+        yield Items(tuple(items), "finding", raw=True)
+
+
+def finding_line(finding: Finding, more: str = "") -> tuple[str | Span, ...]:
     """Write a finding on one line: its place, severity, id and message, and the tool it comes from if another."""
     place = f"{finding.path}:{finding.line}:{finding.column}: "
     by = "" if finding.tool == "skillgate" else f" [{finding.tool}]"
     tone = SEVERITIES[finding.severity]
-    return place, Span(finding.severity.value, tone), f" {finding.id} {finding.message}{by}"
+    rest = f" {finding.message}{by}{more}"
+    url = documentation_url(finding.id) if finding.tool == "skillgate" and finding.url else ""
+    if not url:
+        return place, Span(finding.severity.value, tone), f" {finding.id}{rest}"
+    return place, Span(finding.severity.value, tone), " ", Span(finding.id, url=url), rest
 
 
-def _items(result: SkillResult) -> Iterator[Item]:
+def _items(result: SkillResult, shown: Shown) -> Iterator[Item]:
     if not result.evaluated:
         yield Item((f"{result.skill.path}: ", Span("error", "poor"), f" {result.composite.reason or ''}"))
     fixed: set[str] = set()
-    for finding in result.findings:
-        if finding.severity is Severity.INFO:
-            continue
-        is_told = finding.tool != "skillgate" or finding.id in fixed
+    for finding, others in _joined(result.findings, shown, result.skill.path):
+        is_told = finding.tool != "skillgate" or finding.id in fixed or shown.style == "concise"
         fixed.add(finding.id)
         hint = Span(f"skillgate explain {finding.id}", "muted")
         fix: tuple[Line, ...] = () if is_told else ((f"fix: {finding.fix}  ", hint),)
-        yield Item(finding_line(finding), below=fix)
+        yield _item(finding, others, shown)._replace(below=fix)
+
+
+def _joined(findings: Iterable[Finding], shown: Shown, within: str = "") -> list[tuple[Finding, tuple[Finding, ...]]]:
+    """Join equal findings of one skill, but for ``concise``; infos are left out."""
+    found = [finding for finding in findings if finding.severity is not Severity.INFO]
+    return [(finding, ()) for finding in found] if shown.style == "concise" else folded(found, within)
+
+
+def _item(finding: Finding, others: Sequence[Finding], shown: Shown) -> Item:
+    if shown.style == "concise":
+        return Item(f"{finding.path}:{finding.line}:{finding.column} {finding.id} {finding.message}")
+    line = finding_line(finding, times(finding, others))
+    if shown.style != "full":
+        return Item(line)
+    excerpt = tuple(shown.source(str(finding.path), finding.line))
+    return Item(line, excerpt=excerpt, caret=(finding.line, finding.column))
 
 
 def _quiet(result: SkillResult) -> Iterator[Item]:

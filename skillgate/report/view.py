@@ -147,6 +147,7 @@ class Item(NamedTuple):
         tone: the label's colour.
         below: further lines that belong to it.
         excerpt: lines of source with their numbers.
+        caret: line and column of the excerpt that a raw list points at; ``(0, 0)`` for nowhere.
     """
 
     line: Line
@@ -154,6 +155,7 @@ class Item(NamedTuple):
     tone: Tone = ""
     below: tuple[Line, ...] = ()
     excerpt: tuple[tuple[int, str], ...] = ()
+    caret: tuple[int, int] = (0, 0)
 
 
 class Items(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.format import did_you_mean
-from skillgate.model.finding import Claim, Client, Finding, Severity, Suppressed, rule_url
+from skillgate.model.finding import Claim, Client, Finding, Severity, Suppressed, documentation_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
     from skillgate.model.skill import Waiver
 
-GROUPS = ("anti-pattern", "reading", "spec", "links", "code", "text", "across", "suppression", "portability", "judge")
+HOUSE = "house"  # the group of the rules that a configuration adds
+GROUPS = (
+    *("anti-pattern", "reading", "spec", "links", "code", "text", "across", "suppression", "portability", "judge"),
+    HOUSE,
+)
 """The words for several rules, besides ``all`` and ``default`` (all but the opt-in ones)."""
 
 EXPIRED, UNUSED = "SUPPRESSION_EXPIRED", "SUPPRESSION_UNUSED"
@@ -31,12 +35,19 @@ class Selection(NamedTuple):
         select: ids and groups that are reported; ``default`` is every rule that is not opt-in.
         ignore: ids and groups that are suppressed.
         today: the day, as an ISO date, to compare with the end of comments.
+        ignored_in: gives ids and groups that are suppressed in a file too, by its path in the skill; None for none.
     """
 
     profile: Client | None = None
     select: frozenset[str] = frozenset({"default"})
     ignore: frozenset[str] = frozenset()
     today: str = ""
+    ignored_in: Callable[[str], frozenset[str]] | None = None
+
+    def ignores(self, claim: Claim) -> bool:
+        """Whether the configuration suppresses a claim, everywhere or in its file."""
+        in_file = frozenset() if self.ignored_in is None else self.ignored_in(claim.file)
+        return _is_named(claim, self.ignore) or _is_named(claim, in_file)
 
 
 class Settled(NamedTuple):
@@ -72,7 +83,7 @@ def settle(
         if finding is None or not _comes_true(claim, comments):
             continue
         waiver = next((one for one in covering if honoured is None or honoured(claim, one)), None)
-        if _is_named(claim, selection.ignore):
+        if selection.ignores(claim):
             suppressed.append(Suppressed(finding, "configuration"))
         elif waiver is not None:
             suppressed.append(Suppressed(finding, "comment", waiver.reason, waiver.until))
@@ -115,7 +126,7 @@ def _finding(claim: Claim, selection: Selection, directory: PurePosixPath) -> Fi
         line=claim.line,
         column=claim.column,
         fix=claim.fix,
-        url=rule_url(claim.id),
+        url="" if claim.group == HOUSE else documentation_url(claim.id),
         clients=claim.refused_by,
         skills=claim.skills,
     )

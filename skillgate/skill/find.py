@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from skillgate.skill.git import GitTree
     from skillgate.skill.walk import Forest
 
+    Excluded = Collection[str] | Callable[[str], bool] | None
+
 
 # Plain strings until the end: a path given directly must be found in well under a millisecond.
 
@@ -54,15 +56,15 @@ class Discovery(NamedTuple):
 
 
 def discover(
-    paths: Sequence[str], *, cwd: str | None = None, excluded: Collection[str] = (), linked: bool = False
+    paths: Sequence[str], *, cwd: str | None = None, excluded: Excluded = (), linked: bool = False
 ) -> Discovery:
     """Find the skills that paths on disk mean, each once however many paths or links lead to it; there may be none.
 
     Args:
         paths: skill directories, their main files, or directories with skills at any depth.
         cwd: what relative paths are relative to; None for the current directory.
-        excluded: directories, relative to ``cwd`` and with ``/``, below which nothing is found. A skill that is shown
-            at another path too, by a link, is found there.
+        excluded: directories, relative to ``cwd`` and with ``/``, below which nothing is found; or a test of a
+            directory by its shown path. A skill that is shown at another path too, by a link, is found there.
         linked: whether a skill that another one links to is found too: a directory of links that becomes a skill
             itself does not hide them.
 
@@ -83,7 +85,7 @@ def discover(
 
 
 def discover_commit(
-    rev: str, path: str, *, cwd: str | None = None, excluded: Collection[str] = (), linked: bool = False
+    rev: str, path: str, *, cwd: str | None = None, excluded: Excluded = (), linked: bool = False
 ) -> Discovery:
     """Find the skills below a path of a commit by the same rules, shown from ``cwd``; nothing is checked out.
 

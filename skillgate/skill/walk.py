@@ -261,10 +261,12 @@ def _holders(top: Folder, tracked: Iterable[str]) -> Iterator[Folder]:
             yield folder
 
 
-def left_out(excluded: Collection[str]) -> Callable[[str], bool] | None:
+def left_out(excluded: Collection[str] | Callable[[str], bool] | None) -> Callable[[str], bool] | None:
     """Make the test of whether a directory is one of some, or lies below one, by the path that it is shown at."""
     if not excluded:
         return None
+    if callable(excluded):
+        return excluded
     folders = tuple(posixpath.normpath(path) for path in excluded)
     return lambda shown: f"{posixpath.normpath(shown)}/".startswith(tuple(f"{folder}/" for folder in folders))
 

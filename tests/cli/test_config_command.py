@@ -46,7 +46,7 @@ def test_list_prints_every_setting_and_the_overrides(configured: Path) -> None:
         "profile = any",
         'select = ["default"]',
         "ignore = null",
-        "known-findings = null",
+        *(f"{key} = null" for key in ("per-file-ignores", "exclude", "known-findings", "rules")),
         "provider = anthropic",
         *(f"{key} = null" for key in ("base-url", "key-variable", "script", "judge-model")),
         "judges = null",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from skillgate.cli.options import house_pages
 from skillgate.errors import UsageError
 from skillgate.format import did_you_mean
 from skillgate.model.score import Badge, Dimension, Grade
@@ -36,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, session: Console) -> int:
     """Print one page."""
-    text = _of_report(args, session) if args.report is not None else _page(args.topic)
+    text = _of_report(args, session) if args.report is not None else _page(args.topic, session)
     if args.report is None and args.dimension is not None:
         raise UsageError(
             f"explain takes one topic; to explain a score use explain --report FILE {args.topic} DIMENSION"
@@ -75,7 +76,7 @@ def _anchors(dimension: Dimension) -> str:
     return "\n".join(["", "The judge's rating scale (standard depth):", "", "| score | |", "|---|---|", *rows, ""])
 
 
-def _page(topic: str) -> str:
+def _page(topic: str, session: Console) -> str:
     table = _ALIASES.get(topic.lower(), topic.lower())
     if table in _TABLES:
         return _TABLES[table]()
@@ -90,6 +91,10 @@ def _page(topic: str) -> str:
     name = topic.lower().replace("-", "_")
     if name in names:
         return rules.dimension_markdown(names[name], checks.get(names[name])) + _anchors(names[name])
+    house = {page.rule.id: page for page in house_pages(session)}  # runs their code: only for what is none of ours
+    if identifier in house:
+        return rules.page_markdown(house[identifier])
+    found |= house
     known = [*found, *names, *_TABLES]
     near = did_you_mean(identifier, found) or did_you_mean(name, known)
     raise UsageError(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillgate.cli.options import add_output, json_text, output_format
+from skillgate.cli.options import add_output, house_pages, json_text, output_format
 from skillgate.errors import UsageError
-from skillgate.model.finding import rule_url
+from skillgate.model.finding import documentation_url
 from skillgate.report.rules import group_of, page_markdown
 from skillgate.static.catalogue import pages
 
@@ -30,7 +30,7 @@ def run(args: argparse.Namespace, session: Console) -> int:
     if args.output_file:
         raise UsageError("rules prints to standard output; redirect it to a file")
     name = output_format(args)
-    found = pages()
+    found = (*pages(), *house_pages(session))
     if name == "json":
         session.out(json_text({"rules": [_entry(page) for page in found]}))
     elif name == "markdown":
@@ -58,5 +58,5 @@ def _entry(page: Page) -> dict[str, str | bool | list[str]]:
         "severity": rule.severity.value,
         "summary": rule.summary,
         "fix": rule.fix,
-        "url": rule_url(rule.id),
+        "url": "" if page.kind == "house" else documentation_url(rule.id),
     }

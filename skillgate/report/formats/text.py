@@ -131,6 +131,7 @@ class _Writer:
         if block.raw:
             for item in block.items:
                 yield self._spans(item.line)
+                yield from self._pointed(item)
                 yield from (f"    {self._spans(line)}" for line in item.below)
             return
         shown = block.items if self.verbose else block.items[: block.most]
@@ -143,6 +144,15 @@ class _Writer:
             yield self.style.paint(" " * indent + more, "dim")
         elif not self.verbose:
             yield from self._left(len(block.items) - len(shown) + block.left, block.noun, indent)
+
+    def _pointed(self, item: Item) -> Iterator[str]:
+        """Write the excerpt of an entry, with a caret below the place that it is about."""
+        row, column = item.caret
+        for number, text in item.excerpt:
+            yield f"{self.style.paint(f'{number:>6} │', 'dim')} {uncommanded(printable(text))}".rstrip()
+            if number == row and column <= len(text) + 1:
+                before = " " * columns(printable(text[: column - 1]))
+                yield f"{self.style.paint('       │', 'dim')} {before}{self.style.paint('^', 'bold')}"
 
     def _item(self, item: Item, head: str, wide: int, indent: int) -> Iterator[str]:
         label = f"{pad(printable(item.label), wide)}  " if wide else ""
@@ -250,7 +260,8 @@ class _Writer:
         return self.style.paint(text, _COLORS[tone]) if tone in _COLORS else text
 
     def _spans(self, line: Line) -> str:
-        return uncommanded("".join(self._painted(printable(span.text), span.style) for span in spans(line)))
+        shown = ((self._painted(printable(span.text), span.style), span.url) for span in spans(line))
+        return uncommanded("".join(self.style.linked(text, url) for text, url in shown))
 
     def _hung(self, head: str, line: Line, indent: int, *colors: str) -> Iterator[str]:
         """Write a line after a head, going on below itself; its parts keep their colours if it fits."""
