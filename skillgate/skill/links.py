@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from skillgate.model.skill import Document, EntryKind, Link, LinkKind, Span
+from skillgate.model.skill import Document, EntryKind, Link, LinkKind, Skill, Span
 
 if TYPE_CHECKING:
     from skillgate.model.skill import SkillRoot
@@ -190,13 +190,13 @@ def is_sample(document: Document, link: Link) -> bool:
         return True
     if (".." in path and not _ROUTES.isdisjoint(parts)) or _HOST.match(parts[0]):
         return True
-    return any(_is_sample_name(part.lower(), last=part is parts[-1]) for part in parts)
+    return any(is_sample_name(part.lower(), last=part is parts[-1]) for part in parts)
 
 
 def is_sample_anchor(document: Document, link: Link) -> bool:
     """Whether a link to a section is a sample: ``[text](#section)``."""
     label, fragment = _label(document, link.span), link.target.partition("#")[2].lower()
-    return label is None or label in _LABELS or _is_sample_name(fragment, last=True)
+    return label is None or label in _LABELS or is_sample_name(fragment, last=True)
 
 
 def names_itself(document: Document, link: Link) -> bool:
@@ -214,10 +214,30 @@ def first_links(links: Iterable[Link]) -> Iterator[Link]:
             yield link
 
 
-def _is_sample_name(part: str, *, last: bool) -> bool:
+def is_sample_name(part: str, *, last: bool) -> bool:
+    """Whether a folder of a path, or its ``last`` part, is a placeholder; lower-case."""
     stem = part.rpartition(".")[0] or part if last else part
     known = stem in (_SAMPLE_NAMES if last else _SAMPLE_FOLDERS)
     return known or stem.startswith(_PREFIXES) or stem.endswith(_ENDINGS) or bool(_NUMBERED.match(stem))
+
+
+_PAGES = (".md", ".markdown", ".mdx", ".html", ".htm")
+
+
+def namesake(skill: Skill, document: Document, path: str) -> str | None:
+    """Find the one other file of the skill that has a path's name, or for a page its name but for the suffix."""
+    name = path.rpartition("/")[2].lower()
+    names = [
+        (skill.root.inside(file), file.rpartition("/")[2].lower()) for file in skill.files if file != document.file
+    ]
+    alike = [file for file, other in names if other == name]
+    if not alike and (name.endswith(_PAGES) or "." not in name):
+        alike = [file for file, other in names if other.endswith(_PAGES) and _bare(other) == _bare(name)]
+    return alike[0] if len(alike) == 1 else None
+
+
+def _bare(name: str) -> str:
+    return name.rpartition(".")[0] or name
 
 
 @lru_cache(maxsize=2)  # the links of a document are asked for one after the other

@@ -24,11 +24,11 @@ from posixpath import normpath
 
 from skillgate.model.finding import Hit, Severity
 from skillgate.model.skill import Document, Link, LinkKind, Skill
-from skillgate.skill.links import SUFFIXES, first_links, is_sample, names_itself, target_path
+from skillgate.skill.links import SUFFIXES, first_links, is_sample, names_itself, namesake, target_path
 from skillgate.static import Hits, rule
+from skillgate.static.code import nested_fences
 from skillgate.static.text import hit
 
-_PAGES = (".md", ".markdown", ".mdx", ".html", ".htm")
 _OF_PROJECTS = frozenset(
     (
         *("package.json", "package-lock.json", "tsconfig.json", "composer.json", "pyproject.toml", "requirements.txt"),
@@ -46,7 +46,10 @@ def find(skill: Skill) -> Hits:
         main = document is skill.documents[0]
         if not all(block.closed for block in document.code_blocks):
             continue  # its text may be the inside of a sample
-        for link in first_links(document.links):
+        nested = nested_fences(document)  # the inside of a template may read as text
+        for link in first_links(
+            link for link in document.links if not any(one.covers(link.span.line) for one in nested)
+        ):
             if not link.dead or (main and link.kind in _ANTI_PATTERNS) or "\\" in link.target:
                 continue
             severity = None if is_sample(document, link) else _severity(skill, document, link)
@@ -73,7 +76,7 @@ def _may_be_of_the_user(skill: Skill, document: Document, link: Link, path: str)
     """Whether a target may be meant as a file of the project that the skill is used in."""
     if path.rpartition("/")[2].lower() in _OF_PROJECTS:
         return True
-    if _near(skill, document, path) is not None:
+    if namesake(skill, document, path) is not None:
         return False
     folders = path.split("/")[:-1]
     depth = next((count for count, name in enumerate(folders, start=1) if name != ".."), 0)
@@ -101,28 +104,12 @@ def _has_folder(skill: Skill, place: str, path: str) -> bool:
 
 def _hit(skill: Skill, document: Document, link: Link, severity: Severity) -> Hit:
     path = target_path(link.target)
-    near = None if link.kind is LinkKind.SKILL else _near(skill, document, path)
+    near = None if link.kind is LinkKind.SKILL else namesake(skill, document, path)
     if any(skill.root.tree.entry(place) is not None for place in _places(skill, document, path)):
         message = f"{path} is a broken symbolic link, or points outside the searched directories"
     else:
         message = f"{path} does not exist" + (f"; did you mean {near}?" if near else "")
     return hit(document, skill, link.span, message, severity=severity, fix=f"link to {near}" if near else None)
-
-
-def _near(skill: Skill, document: Document, path: str) -> str | None:
-    """Find the one other file of the skill that has the target's name, or for a page its name but for the suffix."""
-    name = path.rpartition("/")[2].lower()
-    names = [
-        (skill.root.inside(file), file.rpartition("/")[2].lower()) for file in skill.files if file != document.file
-    ]
-    alike = [file for file, other in names if other == name]
-    if not alike and (name.endswith(_PAGES) or "." not in name):
-        alike = [file for file, other in names if other.endswith(_PAGES) and _stem(other) == _stem(name)]
-    return alike[0] if len(alike) == 1 else None
-
-
-def _stem(name: str) -> str:
-    return name.rpartition(".")[0] or name
 
 
 RULE = rule(find, Severity.ERROR, "links", fix="create the file, correct the path, or remove the link")

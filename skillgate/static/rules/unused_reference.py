@@ -23,7 +23,7 @@ from skillgate.skill.parse import other_texts
 from skillgate.static import Hits, rule
 
 MAX_HITS = 10
-_PATH = r"references/[\w./-]+"
+_PATH = r"(?:references|scripts)/[\w./-]+"
 _NO_INSTRUCTIONS = (".", "thumbs.db", "desktop.ini", "license", "licence", "readme")  # how the names begin
 
 
@@ -38,7 +38,12 @@ def find(skill: Skill) -> Hits:
 
 def _unused(skill: Skill) -> set[str]:
     inside = skill.root.inside
-    left = {inside(path) for path in skill.references & set(skill.files) if not _is_paper(path)}
+    return unnamed(skill, {inside(path) for path in skill.references & set(skill.files) if not _is_paper(path)})
+
+
+def unnamed(skill: Skill, files: set[str]) -> set[str]:
+    """Select the files, by their path below the skill, that nothing else in the skill names; none if unsure."""
+    inside, left = skill.root.inside, set(files)
     for document in skill.documents if left else ():  # the cheap question first: most files are named by their path
         left -= {path.rstrip("./-") for path in re.findall(_PATH, document.text)} - {inside(document.file)}
     names = Names(left)
