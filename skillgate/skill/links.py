@@ -24,13 +24,15 @@ class Resolver:
     """Answers, for one skill, what kind a target is and which path of the tree it leads to.
 
     ``at`` is the directory of the file that contains the links, None for the skill's own: what is written in a file
-    below may mean either.
+    below may mean either. Where the main file is a symbolic link, what it leads to may be meant too.
     """
 
     def __init__(self, root: SkillRoot, *, at: str | None = None) -> None:
         self._tree = root.tree
         self._at = root.directory if at is None else at
         self._here = root.directory
+        real = root.tree.real(root.tree_path(root.file_name))
+        self._real = self._here if real is None else real.rpartition("/")[0]
         self._skills = root.directory.rpartition("/")[0]
         self._plugin = root.plugin
         self._file_name = root.file_name
@@ -50,7 +52,7 @@ class Resolver:
         return LinkKind.SKILL if _points_at_skill(parts) else LinkKind.LOCAL
 
     def resolve(self, target: str, kind: LinkKind) -> str | None:
-        """Find the tree path that a target leads to.
+        """Find the tree path that a target leads to: from the file's directory, the skill's or the real main file's.
 
         A link to another skill or agent may start from the skill itself, its plugin or the skills folder; every other
         relative link starts from the skill's directory. Nothing outside the tree is looked at.
@@ -58,7 +60,7 @@ class Resolver:
         path = _path(target)
         if kind is LinkKind.OTHER or path is None:
             return None
-        bases = [self._here] if self._at == self._here else [self._at, self._here]
+        bases = list(dict.fromkeys((self._at, self._here, self._real)))
         if kind is LinkKind.SKILL:
             bases += [
                 base for base in (self._plugin, self._skills, self._skills.rpartition("/")[0]) if base is not None
@@ -98,6 +100,10 @@ class Resolver:
             return None
         directory = _join(self._skills, name.rpartition(":")[2])
         return directory if directory and directory != self._here and self._is_skill(directory) else None
+
+    def is_beside_main(self, path: str) -> bool:
+        """Return whether a tree path lies beside the file that the main file, a symbolic link, leads to."""
+        return self._real != self._here and f"{path}/".startswith(f"{self._real}/")
 
     def leads_on(self, word: str) -> bool:
         """Return whether a path or a name in the text leads to another skill or agent."""
@@ -197,6 +203,11 @@ def is_sample_anchor(document: Document, link: Link) -> bool:
     """Whether a link to a section is a sample: ``[text](#section)``."""
     label, fragment = _label(document, link.span), link.target.partition("#")[2].lower()
     return label is None or label in _LABELS or is_sample_name(fragment, last=True)
+
+
+def is_folder(link: Link) -> bool:
+    """Whether a link is written as one to a directory: its path ends in ``/``."""
+    return link.target.partition("#")[0].partition("?")[0].endswith("/")
 
 
 def names_itself(document: Document, link: Link) -> bool:

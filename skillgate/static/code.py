@@ -293,7 +293,7 @@ def _meant_blocks(lines: list[str], first_line: int) -> Iterator[tuple[int, int,
 
 
 def _ends_early(block: CodeBlock, lines: list[str]) -> bool:
-    """Return whether a block holds a fence that opens another one, whose end is not in the block."""
+    """Return whether a block holds a fence that opens another one, but not the end of that one."""
     outer = _FENCE.match(lines[block.line - 1]) if block.line <= len(lines) else None
     opened = 0
     for line in lines[block.line : block.end_line - 1] if outer else ():

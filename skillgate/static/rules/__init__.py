@@ -58,6 +58,7 @@ NEEDS: dict[str, tuple[str, ...] | Callable[[Skill], bool]] = {
     "allowed_tools_shape": ("allowed-tools",),
     "compatibility_invalid": ("compatibility",),
     "description_markup": ("<", ">"),
+    "duplicate_heading": ("](#", "](<#", "]: #", ".md#", ".markdown#"),
     "field_value": ("effort:", "context:", "shell:"),
     "mentioned_file_missing": ("references/", "scripts/", "assets/"),
     "metadata_shape": ("metadata",),

@@ -6,7 +6,9 @@ Why:
     ORPHAN_REFERENCE covers links into references/, and DEAD_CROSS_REF covers links to other skills.
     The finding is an error if the target has a file's name or its directory exists. It is a warning if the target may
     be a file of the user's project. Such a target is outside the skill, in a folder that the skill does not have, has a
-    name such as package.json, or is also the link's text. Not checked: templates, routes, hosts, placeholders
+    name such as package.json, or is also the link's text. A link into references/ or to another skill is always an
+    error, in the main file and in others; in a document below examples/ a dead link is an info. A target that ends in /
+    is a directory. Not checked: templates, routes, hosts, placeholders
     (`path/to/file.md`, `[text](url)`), line references (`#L10`), lists after "Example:", code, and links in raw HTML.
     Each target is reported once per document.
 
@@ -24,7 +26,7 @@ from posixpath import normpath
 
 from skillgate.model.finding import Hit, Severity
 from skillgate.model.skill import Document, Link, LinkKind, Skill
-from skillgate.skill.links import SUFFIXES, first_links, is_sample, names_itself, namesake, target_path
+from skillgate.skill.links import SUFFIXES, first_links, is_folder, is_sample, names_itself, namesake, target_path
 from skillgate.static import Hits, rule
 from skillgate.static.code import nested_fences
 from skillgate.static.text import hit
@@ -60,7 +62,7 @@ def find(skill: Skill) -> Hits:
 def _severity(skill: Skill, document: Document, link: Link) -> Severity | None:
     path = target_path(link.target)
     name = path.rpartition("/")[2]
-    known = "." in name and name.rpartition(".")[2].lower() in SUFFIXES
+    known = is_folder(link) or ("." in name and name.rpartition(".")[2].lower() in SUFFIXES)
     inside = [place for place in _places(skill, document, path) if _is_inside(skill, place)]
     if link.kind is not LinkKind.SKILL and not inside:
         return Severity.WARNING if known else None
@@ -68,7 +70,7 @@ def _severity(skill: Skill, document: Document, link: Link) -> Severity | None:
         return None
     shown = "examples" in document.file[len(skill.root.directory) :].lower().split("/")
     there = any(skill.root.tree.entry(place) is not None for place in inside)
-    doubtful = there or (link.kind is not LinkKind.SKILL and _may_be_of_the_user(skill, document, link, path))
+    doubtful = link.kind is LinkKind.LOCAL and (there or _may_be_of_the_user(skill, document, link, path))
     return Severity.INFO if shown else Severity.WARNING if doubtful else Severity.ERROR
 
 
@@ -78,7 +80,7 @@ def _may_be_of_the_user(skill: Skill, document: Document, link: Link, path: str)
         return True
     if namesake(skill, document, path) is not None:
         return False
-    folders = path.split("/")[:-1]
+    folders = path.split("/") if is_folder(link) else path.split("/")[:-1]
     depth = next((count for count, name in enumerate(folders, start=1) if name != ".."), 0)
     top = "/".join(folders[:depth])
     is_there = not top or any(skill.root.tree.entry(place) is not None for place in _places(skill, document, top))

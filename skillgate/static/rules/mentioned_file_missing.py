@@ -1,11 +1,11 @@
 """A file that the instructions name and that does not exist.
 
 Why:
-    A model that is told to read or run the file gets an error, and guesses what the file said. Text, code spans and
+    A model that tries to read or run the file gets an error, and guesses what the file said. Text, code spans and
     commands are searched for paths into references/, scripts/ and assets/, and for paths into other folders that the
     skill has. A path may start from the document's directory, the skill's, or one above it. The finding is an error if
     the skill has that folder, or if the text says to read or run the file; else it is a warning. Each file is reported
-    once, where it is first named. Links have rules of their own.
+    once, where it is first named. Other rules report dead links.
     Not reported: files that the skill says to write, files of another skill or of the user's project, examples,
     placeholders, and code blocks, but for a command that runs such a file. In a skill about skills most paths are
     examples, so only what it says to read or run counts there.
