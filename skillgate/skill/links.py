@@ -101,8 +101,8 @@ class Resolver:
         directory = _join(self._skills, name.rpartition(":")[2])
         return directory if directory and directory != self._here and self._is_skill(directory) else None
 
-    def is_beside_main(self, path: str) -> bool:
-        """Return whether a tree path lies beside the file that the main file, a symbolic link, leads to."""
+    def is_next_to_main(self, path: str) -> bool:
+        """Return whether a tree path lies next to the file that the main file, a symbolic link, leads to."""
         return self._real != self._here and f"{path}/".startswith(f"{self._real}/")
 
     def leads_on(self, word: str) -> bool:

@@ -2,7 +2,8 @@
 
 A case is a title line, a line ``.``, the input, a line ``.``, the expected lines and a line ``.``. The input is the
 SKILL.md of a directory ``skills/sample-skill``. Lines ``=== path`` begin further files beside it; a path that ends in
-``/`` is an empty directory, ``path -> target`` is a symbolic link, and one that ends in ``SKILL.md`` in any letter case, standing first, names the main file.
+``/`` is an empty directory, ``path -> target`` is a symbolic link, and one that ends in ``SKILL.md`` in any letter
+case, standing first, names the main file.
 With ``(bytes)`` at the end of its title the input is a Python bytes literal instead.
 
 Long inputs are written by directives: ``{{head}}`` is a frontmatter without defects, ``{{lines 200}}`` fills the file

@@ -2,9 +2,8 @@
 
 Why:
     `#setup` leads to the first of two sections called "Setup", whichever was meant: a reader of the other one never
-    arrives. Sites number the later ones (`#setup-1`). Equal headings that no link leads to are not reported, and neither
-    are those of which a link uses the number: there the author knows. Each heading is reported once, where it comes the
-    second time.
+    arrives. Sites number the later ones (`#setup-1`). Not reported: equal headings that no link leads to, and those of
+    which a link uses the number. Each heading is reported once, at its second place.
 
 Bad:
     See [the limits](#limits), and two sections called "Limits"
@@ -26,16 +25,17 @@ from skillgate.static.text import hit
 
 def find(skill: Skill) -> Hits:
     """Yield one hit for each repeated heading that a link leads to, at its second place."""
-    linked: dict[str, set[str]] = {}
+    linked: dict[str, dict[str, str]] = {}
     for document in skill.documents:
         for link in document.links:
             if target := _target(link, document):
-                linked.setdefault(target, set()).add(anchor_key(unquote(link.target.partition("#")[2])))
+                fragment = link.target.partition("#")[2]
+                linked.setdefault(target, {}).setdefault(anchor_key(unquote(fragment)), fragment)
     for document in skill.documents:
-        keys = linked.get(document.file, set()) - {""}
+        keys = linked.get(document.file, {})
         for first, second, key in _repeated(document) if keys else ():
-            if key in keys and not any(f"{key}{number}" in keys for number in (1, 2, 3)):
-                message = f"the heading “{second.text}” is also in line {first.line}, and #{key} leads only there"
+            if key and key in keys and not any(f"{key}{number}" in keys for number in (1, 2, 3)):
+                message = f"the heading “{second.text}” is also in line {first.line}, and #{keys[key]} leads only there"
                 yield hit(document, skill, Span(second.line), message)
 
 
@@ -58,6 +58,4 @@ def _repeated(document: Document) -> Iterator[tuple[Heading, Heading, str]]:
             yield first, heading, key
 
 
-RULE = rule(
-    find, Severity.WARNING, "links", fix="give the sections different headings, and link to the one that is meant"
-)
+RULE = rule(find, Severity.INFO, "links", fix="give the sections different headings, and link to the one that is meant")
