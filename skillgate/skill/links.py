@@ -342,3 +342,29 @@ def _names_folder(top: str, text: str) -> bool:
     whole = rf"(?<!\w){name}(?:/(?![\w.])|/?[`'\"]? (?:director|folder|files?\b|docs?\b|material))|(['\"`]){name}\1"
     spoken = rf"\b(?:{_READ} (?:\w+ ){{0,3}}|(?:under|in|inside|within|from) (?:the )?){name}\b(?!/)"
     return re.search(whole, text) is not None or re.search(spoken, text) is not None
+
+
+_PATH = r"(?:references|scripts)/[\w./-]+"
+
+
+def unnamed(skill: Skill, files: set[str], others: Iterable[tuple[str, str] | None]) -> set[str]:
+    """Select the files that nothing else in a skill names.
+
+    Args:
+        skill: the skill; its documents are searched first.
+        files: paths below the skill.
+        others: tree path and text of its other files, read only if needed. None is one that was not read: it may name
+            any file, so then nothing is selected.
+    """
+    inside, left = skill.root.inside, set(files)
+    for document in skill.documents if left else ():  # the cheap question first: most files are named by their path
+        left -= {path.rstrip("./-") for path in re.findall(_PATH, document.text)} - {inside(document.file)}
+    names = Names(left)
+    for document in skill.documents if left else ():
+        left -= names.named_in(folded(document.text)) - {inside(document.file)}
+        left -= {inside(link.resolved) for link in document.links if link.resolved and link.resolved != document.file}
+    for read in others if left else ():
+        if read is None or not left:
+            return set()
+        left -= names.named_in(folded(read[1])) - {inside(read[0])}
+    return left

@@ -40,7 +40,7 @@ def _longer_than(lines: int, characters: float = float("inf")) -> Callable[[Skil
 
 
 def _names_other_files(skill: Skill) -> bool:
-    """Return whether a document names something in one of the folders of a skill that is none of its files."""
+    """Return whether a document names something in a folder of a skill that is not one of its files."""
     for folder in ("references/", "scripts/", "assets/"):
         files = tuple(path[path.find(folder) :] for path in skill.files if folder in path)
         for document in skill.documents:

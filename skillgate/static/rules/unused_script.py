@@ -19,9 +19,11 @@ import re
 
 from skillgate.model.finding import Hit, Severity
 from skillgate.model.skill import Skill, Span
+from skillgate.skill.links import unnamed
+from skillgate.skill.parse import other_texts
 from skillgate.static import Hits, rule
-from skillgate.static.rules.unused_reference import MAX_HITS, unnamed
 
+MAX_HITS = 10
 _SUFFIXES = (".py", ".sh", ".bash", ".js", ".mjs", ".cjs", ".ts", ".tsx", ".rb", ".pl", ".ps1", ".php", ".lua", ".r")
 _NO_SCRIPT = re.compile(
     r"(?i)(?:.*/)?(?:tests?|__tests__|spec|fixtures|examples?|node_modules|vendor|templates?|lib)/"
@@ -34,7 +36,8 @@ def find(skill: Skill) -> Hits:
     """Yield one hit for each file, ten at most, then one for the rest; all on the first line of the main file."""
     scripts = {skill.root.inside(path) for path in skill.files}
     scripts = {path for path in scripts if path.startswith("scripts/") and path.lower().endswith(_SUFFIXES)}
-    unused = sorted(unnamed(skill, {path for path in scripts if not _NO_SCRIPT.match(path)}))
+    others = other_texts(skill.root, skill.files, {document.file for document in skill.documents})
+    unused = sorted(unnamed(skill, {path for path in scripts if not _NO_SCRIPT.match(path)}, others))
     for path in unused[:MAX_HITS]:
         yield Hit(Span(), f"{path} is never mentioned in the skill")
     if len(unused) > MAX_HITS:
