@@ -64,8 +64,13 @@ def check(corpus: Path, collection: str) -> list[Found]:
     if code not in (EXIT_PASSED, EXIT_GATE_FAILED):
         message = f"{collection}: exit code {code}: {err.getvalue()}"
         raise RuntimeError(message)
-    found = json.loads(out.getvalue())["findings"]
+    found = [item for item in json.loads(out.getvalue())["findings"] if not _was_left_out(item)]
     return [Found(item["severity"], item["id"], f"{collection}/{item['path']}:{item['line']}") for item in found]
+
+
+def _was_left_out(finding: dict[str, str]) -> bool:
+    """Return whether a file is only missing because the collections hold Markdown files alone."""
+    return finding["id"] == "MENTIONED_FILE_MISSING" and ".md " not in finding["message"]
 
 
 def check_all(corpus: Path) -> list[Found]:

@@ -176,7 +176,7 @@ class Assessor:
         root = source.root
         origin: str = getattr(root.tree, "origin", "")
         place = (origin, root.directory, root.file_name, root.name, root.plugin)
-        return self._digest((*place, source.size, source.siblings, self._optional), data=source.data)
+        return self._digest((*place, source.size, source.siblings, source.dangling, self._optional), data=source.data)
 
     def _digest(self, *facts: object, data: bytes = b"") -> str:
         # repr() distinguishes all values, and escapes what UTF-8 cannot encode.

@@ -47,6 +47,7 @@ class Job(NamedTuple):
     data: bytes
     size: int
     siblings: int
+    dangling: bool = False
     optional: bool = True
 
 
@@ -61,11 +62,11 @@ class _Worker(NamedTuple):
 def jobs_of(sources: Sequence[SkillSource], *, optional: bool = True) -> list[Job]:
     """Return jobs for sources; empty if not all of their files are on disk."""
     jobs = []
-    for root, data, size, siblings in sources:
+    for root, data, size, siblings, dangling in sources:
         if not isinstance(root.tree, DiskTree):
             return []
         place = (root.tree.root, root.directory, root.file_name, root.name, root.plugin)
-        jobs.append(Job(*place, data, size, siblings, optional))
+        jobs.append(Job(*place, data, size, siblings, dangling, optional))
     return jobs
 
 
@@ -238,7 +239,7 @@ def _serve(pipe: Connection, inherited: Sequence[Connection]) -> None:
             if job.top not in trees:
                 trees[job.top] = DiskTree(job.top)
             place = (job.directory, job.file_name, job.name, PurePosixPath(job.directory), job.plugin)
-            source = SkillSource(SkillRoot(trees[job.top], *place), job.data, job.size, job.siblings)
+            source = SkillSource(SkillRoot(trees[job.top], *place), job.data, job.size, job.siblings, job.dangling)
             pipe.send(entry(source, time.perf_counter_ns, optional=job.optional))
 
 

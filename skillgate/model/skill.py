@@ -118,13 +118,15 @@ class SkillRoot(NamedTuple):
 class SkillSource(NamedTuple):
     """The bytes of a skill's main file; ``size`` is the file's own, also where it was too large to be read.
 
-    ``siblings`` is how many other skills lie next to it, counted up to 4.
+    ``siblings`` is how many other skills lie next to it, counted up to 4. ``dangling`` is True for a symbolic link that
+    leads nowhere: there are no bytes then.
     """
 
     root: SkillRoot
     data: bytes
     size: int
     siblings: int = 0
+    dangling: bool = False
 
 
 class Unreadable(NamedTuple):

@@ -332,11 +332,10 @@ MAX_BYTES = 5_000_000
 """Bytes from which on a skill's main file is too large to be evaluated (decision 0.2: 5 MB)."""
 
 _REASONS = {
-    errno.ENOENT: "no longer exists, or is a broken symbolic link",
+    errno.ENOENT: "no longer exists",
     errno.EISDIR: "is a directory, not a file",
     errno.EINVAL: "is not a regular file (a pipe, a socket, a device or a submodule)",
     errno.ENXIO: "is not a regular file (a pipe, a socket, a device or a submodule)",
-    errno.ELOOP: "is a symbolic link to itself",
     errno.EXDEV: "is a symbolic link to a file outside the skill's repository or folder; replace it with the file",
 }
 
@@ -344,17 +343,30 @@ _REASONS = {
 def read(root: SkillRoot) -> SkillSource | Unreadable:
     """Read the main file of a skill; of one above :data:`MAX_BYTES` only ``MAX_BYTES + 1``, with its true size.
 
-    Where the system does not give the bytes (permission, I/O, something else in place of the file), return the reason.
+    A symbolic link that leads nowhere is read as one without bytes. Where the system does not give the bytes
+    (permission, I/O, something else in place of the file), return the reason.
     """
     path = root.tree_path(root.file_name)
     try:
         data = root.tree.read(path, limit=MAX_BYTES + 1)
     except OSError as error:
+        if _leads_nowhere(root, path, error):
+            return SkillSource(root=root, data=b"", size=0, siblings=siblings(root), dangling=True)
         said = _REASONS.get(error.errno or 0, f"cannot be read: {error.strerror or error}")
         return Unreadable(root=root, reason=f"{root.file_name} {said}")
     entry = root.tree.entry(path) if len(data) > MAX_BYTES else None
     size = max(len(data), entry.size if entry else 0)
     return SkillSource(root=root, data=data, size=size, siblings=siblings(root))
+
+
+def _leads_nowhere(root: SkillRoot, path: str, error: OSError) -> bool:
+    """Return whether the main file is a link to nothing or to itself; in a commit nothing is outside of it."""
+    entry = root.tree.entry(path)
+    if entry is None or entry.kind is not EntryKind.OTHER:
+        return False
+    return error.errno in (errno.ENOENT, errno.ELOOP) or (
+        error.errno == errno.EXDEV and not isinstance(root.tree, DiskTree)
+    )
 
 
 def siblings(root: SkillRoot, *, most: int = 4) -> int:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from skillgate.model.skill import Document, EntryKind, Link, LinkKind, Span
+from skillgate.model.skill import Document, EntryKind, Link, LinkKind, Skill, Span
 
 if TYPE_CHECKING:
     from skillgate.model.skill import SkillRoot
@@ -24,13 +24,15 @@ class Resolver:
     """Answers, for one skill, what kind a target is and which path of the tree it leads to.
 
     ``at`` is the directory of the file that contains the links, None for the skill's own: what is written in a file
-    below may mean either.
+    below may mean either. Where the main file is a symbolic link, what it leads to may be meant too.
     """
 
     def __init__(self, root: SkillRoot, *, at: str | None = None) -> None:
         self._tree = root.tree
         self._at = root.directory if at is None else at
         self._here = root.directory
+        real = root.tree.real(root.tree_path(root.file_name))
+        self._real = self._here if real is None else real.rpartition("/")[0]
         self._skills = root.directory.rpartition("/")[0]
         self._plugin = root.plugin
         self._file_name = root.file_name
@@ -50,7 +52,7 @@ class Resolver:
         return LinkKind.SKILL if _points_at_skill(parts) else LinkKind.LOCAL
 
     def resolve(self, target: str, kind: LinkKind) -> str | None:
-        """Find the tree path that a target leads to.
+        """Find the tree path that a target leads to: from the file's directory, the skill's or the real main file's.
 
         A link to another skill or agent may start from the skill itself, its plugin or the skills folder; every other
         relative link starts from the skill's directory. Nothing outside the tree is looked at.
@@ -58,7 +60,7 @@ class Resolver:
         path = _path(target)
         if kind is LinkKind.OTHER or path is None:
             return None
-        bases = [self._here] if self._at == self._here else [self._at, self._here]
+        bases = list(dict.fromkeys((self._at, self._here, self._real)))
         if kind is LinkKind.SKILL:
             bases += [
                 base for base in (self._plugin, self._skills, self._skills.rpartition("/")[0]) if base is not None
@@ -98,6 +100,10 @@ class Resolver:
             return None
         directory = _join(self._skills, name.rpartition(":")[2])
         return directory if directory and directory != self._here and self._is_skill(directory) else None
+
+    def is_next_to_main(self, path: str) -> bool:
+        """Return whether a tree path lies next to the file that the main file, a symbolic link, leads to."""
+        return self._real != self._here and f"{path}/".startswith(f"{self._real}/")
 
     def leads_on(self, word: str) -> bool:
         """Return whether a path or a name in the text leads to another skill or agent."""
@@ -190,13 +196,18 @@ def is_sample(document: Document, link: Link) -> bool:
         return True
     if (".." in path and not _ROUTES.isdisjoint(parts)) or _HOST.match(parts[0]):
         return True
-    return any(_is_sample_name(part.lower(), last=part is parts[-1]) for part in parts)
+    return any(is_sample_name(part.lower(), last=part is parts[-1]) for part in parts)
 
 
 def is_sample_anchor(document: Document, link: Link) -> bool:
     """Whether a link to a section is a sample: ``[text](#section)``."""
     label, fragment = _label(document, link.span), link.target.partition("#")[2].lower()
-    return label is None or label in _LABELS or _is_sample_name(fragment, last=True)
+    return label is None or label in _LABELS or is_sample_name(fragment, last=True)
+
+
+def is_folder(link: Link) -> bool:
+    """Whether a link is written as one to a directory: its path ends in ``/``."""
+    return link.target.partition("#")[0].partition("?")[0].endswith("/")
 
 
 def names_itself(document: Document, link: Link) -> bool:
@@ -214,10 +225,30 @@ def first_links(links: Iterable[Link]) -> Iterator[Link]:
             yield link
 
 
-def _is_sample_name(part: str, *, last: bool) -> bool:
+def is_sample_name(part: str, *, last: bool) -> bool:
+    """Whether a folder of a path, or its ``last`` part, is a placeholder; lower-case."""
     stem = part.rpartition(".")[0] or part if last else part
     known = stem in (_SAMPLE_NAMES if last else _SAMPLE_FOLDERS)
     return known or stem.startswith(_PREFIXES) or stem.endswith(_ENDINGS) or bool(_NUMBERED.match(stem))
+
+
+_PAGES = (".md", ".markdown", ".mdx", ".html", ".htm")
+
+
+def namesake(skill: Skill, document: Document, path: str) -> str | None:
+    """Find the one other file of the skill that has a path's name, or for a page its name but for the suffix."""
+    name = path.rpartition("/")[2].lower()
+    names = [
+        (skill.root.inside(file), file.rpartition("/")[2].lower()) for file in skill.files if file != document.file
+    ]
+    alike = [file for file, other in names if other == name]
+    if not alike and (name.endswith(_PAGES) or "." not in name):
+        alike = [file for file, other in names if other.endswith(_PAGES) and _bare(other) == _bare(name)]
+    return alike[0] if len(alike) == 1 else None
+
+
+def _bare(name: str) -> str:
+    return name.rpartition(".")[0] or name
 
 
 @lru_cache(maxsize=2)  # the links of a document are asked for one after the other
@@ -311,3 +342,29 @@ def _names_folder(top: str, text: str) -> bool:
     whole = rf"(?<!\w){name}(?:/(?![\w.])|/?[`'\"]? (?:director|folder|files?\b|docs?\b|material))|(['\"`]){name}\1"
     spoken = rf"\b(?:{_READ} (?:\w+ ){{0,3}}|(?:under|in|inside|within|from) (?:the )?){name}\b(?!/)"
     return re.search(whole, text) is not None or re.search(spoken, text) is not None
+
+
+_PATH = r"(?:references|scripts)/[\w./-]+"
+
+
+def unnamed(skill: Skill, files: set[str], others: Iterable[tuple[str, str] | None]) -> set[str]:
+    """Select the files that nothing else in a skill names.
+
+    Args:
+        skill: the skill; its documents are searched first.
+        files: paths below the skill.
+        others: tree path and text of its other files, read only if needed. None is one that was not read: it may name
+            any file, so then nothing is selected.
+    """
+    inside, left = skill.root.inside, set(files)
+    for document in skill.documents if left else ():  # the cheap question first: most files are named by their path
+        left -= {path.rstrip("./-") for path in re.findall(_PATH, document.text)} - {inside(document.file)}
+    names = Names(left)
+    for document in skill.documents if left else ():
+        left -= names.named_in(folded(document.text)) - {inside(document.file)}
+        left -= {inside(link.resolved) for link in document.links if link.resolved and link.resolved != document.file}
+    for read in others if left else ():
+        if read is None or not left:
+            return set()
+        left -= names.named_in(folded(read[1])) - {inside(read[0])}
+    return left

@@ -113,6 +113,9 @@ def _assemble(
 
 def _unscorable(source: SkillSource) -> Problem | None:
     """Name the reason why the bytes hold no document at all, None when they do."""
+    if source.dangling:
+        message = f"{source.root.file_name} is a symbolic link that leads nowhere"
+        return Problem("dangling_skill", Span(), message)
     if source.size > MAX_BYTES:
         return Problem("file_too_large", Span(), f"the file is {source.size:,} bytes long (maximum {MAX_BYTES:,})")
     if not source.data.strip():

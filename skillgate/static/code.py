@@ -1,4 +1,4 @@
-"""Code blocks: does one parse, is its error certain, and which language is a block without a tag in?
+"""Code blocks: does one parse, is its error certain, which language has one without a tag, and which hold another?
 
 :func:`syntax_error` asks the parser, for a score. For a finding about one block :func:`certain_error` asks more.
 Some blocks do not parse on purpose: JSON with comments, several documents in one block, lines cut out of a larger file,
@@ -8,9 +8,11 @@ and code of another version of Python.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
+from typing import NamedTuple
 
+from skillgate.model.skill import CodeBlock, Document
 from skillgate.model.yaml_bounded import check_syntax
 
 MAX_CHARACTERS = 65_536  # a larger block is not looked at
@@ -225,3 +227,77 @@ def _is_json(text: str) -> bool:
     if isinstance(value, list):
         return bool(value) and all(isinstance(item, dict) and item for item in value)
     return bool(value)
+
+
+# -- Fences inside fences
+
+_FENCE = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})[ \t]*([^`\n]*)$", re.MULTILINE)
+
+
+class NestedFence(NamedTuple):
+    """A code block that ends too early, with a block inside it; lines count from 1.
+
+    Attributes:
+        block: the outer block as it is read.
+        inner: the line of the fence inside it.
+        last: the line that it was meant to end on, None if the fences below do not add up.
+    """
+
+    block: CodeBlock
+    inner: int
+    last: int | None
+
+    def covers(self, line: int) -> bool:
+        """Return whether a line may be meant as part of the outer block."""
+        return self.block.line <= line and (self.last is None or line <= self.last)
+
+
+def nested_fences(document: Document) -> tuple[NestedFence, ...]:
+    """Find the blocks with a fence inside that is as long as their own: the end of the inner block ends the outer one.
+
+    Fences are paired as they were meant: one with a language opens a block, a bare one ends it. Where that leaves a
+    block open, only the first is certain. Below a block that never ends none is.
+    """
+    if not any("```" in block.code or "~~~" in block.code for block in document.code_blocks):
+        return ()
+    lines = document.text.split("\n")
+    blocks: dict[int, CodeBlock] = {}
+    for block in document.code_blocks:
+        if not block.closed:
+            break
+        blocks[block.line] = block
+    found = [
+        NestedFence(blocks[outer], inner, last)
+        for outer, inner, last in _meant_blocks(lines, document.first_line)
+        if outer in blocks and _ends_early(blocks[outer], lines)
+    ]
+    return tuple(found if found and found[-1].last is not None else found[:1])
+
+
+def _meant_blocks(lines: list[str], first_line: int) -> Iterator[tuple[int, int, int | None]]:
+    """Yield the blocks with blocks inside: the line of the fence, of the first one inside, and of the end."""
+    outer, inner, depth, mark = 0, 0, 0, ""
+    for number in range(first_line, len(lines) + 1):
+        fence = _FENCE.match(lines[number - 1])
+        if fence is None or (depth and not fence[1].startswith(mark)):
+            continue
+        if not depth:
+            outer, inner, mark = number, 0, fence[1]
+        elif fence[2].strip():
+            inner = inner or number
+        depth += 1 if not depth or fence[2].strip() else -1
+        if not depth and inner:
+            yield outer, inner, number
+    if depth and inner:
+        yield outer, inner, None
+
+
+def _ends_early(block: CodeBlock, lines: list[str]) -> bool:
+    """Return whether a block holds a fence that opens another one, but not the end of that one."""
+    outer = _FENCE.match(lines[block.line - 1]) if block.line <= len(lines) else None
+    opened = 0
+    for line in lines[block.line : block.end_line - 1] if outer else ():
+        fence = _FENCE.match(line)
+        if fence is not None and outer is not None and fence[1].startswith(outer[1]):
+            opened = opened + 1 if fence[2].strip() else max(0, opened - 1)
+    return opened > 0

@@ -79,6 +79,25 @@ def byte_order_mark() -> None:
     """
 
 
+@_defect(Severity.ERROR, fix="point the link to the file's new place, or delete it")
+def dangling_skill() -> None:
+    """The main file is a symbolic link that leads nowhere.
+
+    Why:
+        The directory looks like a skill, and no client can load it. The target was moved, renamed or deleted, or it is
+        not in the repository. There is no score, because there is no text. A link to a file outside the searched
+        directories is not evaluated instead: what it leads to depends on the computer.
+
+    Bad:
+        skills/pdf/SKILL.md -> ../../tools/pdf/SKILL.md     (moved to tools/files/pdf)
+
+    Good:
+        skills/pdf/SKILL.md -> ../../tools/files/pdf/SKILL.md
+
+    Source: decision of this project; field study of links to skills in public repositories.
+    """
+
+
 @_defect(Severity.WARNING, fix="save it as readable UTF-8 text, split it, or move data out of the Markdown")
 def document_unread() -> None:
     """A document of the skill that is not read.
@@ -525,6 +544,7 @@ def partly_judged() -> None:
 
 DEFECTS = (
     byte_order_mark,
+    dangling_skill,
     document_unread,
     duplicate_key,
     empty_file,

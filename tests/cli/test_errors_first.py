@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING
 
@@ -27,12 +28,20 @@ def forty(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def dangling(tmp_path: Path) -> Path:
-    """Sixty skills whose main file is a link that leads nowhere, and three that can be read."""
+def outside(tmp_path: Path) -> Path:
+    """Write a file outside of all that is searched: a link to it is not followed."""
+    file = tmp_path.with_name(f"{tmp_path.name}-outside.md")
+    file.write_text(BODY, encoding="utf-8")
+    return file
+
+
+@pytest.fixture
+def linked(tmp_path: Path, outside: Path) -> Path:
+    """Sixty skills whose main file is a link to a file outside, and three that can be read."""
     for number in range(60):
         directory = tmp_path / "skills" / f"link-{number:02}"
         directory.mkdir(parents=True)
-        (directory / "SKILL.md").symlink_to("../gone.md")
+        (directory / "SKILL.md").symlink_to(outside)
     for name in ("one", "two", "three"):
         write_skill(tmp_path / "skills", name, body=BODY)
     return tmp_path
@@ -109,17 +118,17 @@ def test_the_table_keeps_its_width_with_errors_in_it(width: str, forty: Path, mo
     assert max(map(len, run(forty, "score", "skills").out.splitlines())) <= 120
 
 
-def test_skills_that_could_not_be_read_leave_the_scores_on_the_screen(dangling: Path) -> None:
-    done = run(dangling, "score", "skills")
+def test_skills_that_could_not_be_read_leave_the_scores_on_the_screen(linked: Path) -> None:
+    done = run(linked, "score", "skills")
     assert done.code == 3
     assert all(name in done.out for name in ("skills/one", "skills/two", "skills/three"))
     assert len(rows(done.out)) == 3
     assert UNREAD.search(done.out)
-    assert "a broken symbolic link" in done.out
+    assert "a symbolic link to a file outside" in done.out
     assert done.out.count("skills/link-") == 3
     assert "57 more" in done.out
     assert "not evaluated 60" in " ".join(done.out.split())
-    assert run(dangling, "score", "skills", "-v").out.count("skills/link-") == 60
+    assert run(linked, "score", "skills", "-v").out.count("skills/link-") == 60
 
 
 def test_files_without_text_leave_the_scores_on_the_screen_and_their_errors_counted(tmp_path: Path) -> None:
@@ -140,35 +149,48 @@ def test_files_without_text_leave_the_scores_on_the_screen_and_their_errors_coun
     assert (len(rows(alone.out)), "no text to score" in alone.out) == (2, False)
 
 
-def test_they_are_one_line_in_markdown_and_one_reason_on_the_page(dangling: Path) -> None:
-    text = run(dangling, "score", "skills", "--output", "markdown").out
+def test_they_are_one_line_in_markdown_and_one_reason_on_the_page(linked: Path) -> None:
+    text = run(linked, "score", "skills", "--output", "markdown").out
     assert text.index("skills/one") < text.index("Not evaluated: 60")
     assert text.count("skills/link-") == 60  # all but three are folded
-    run(dangling, "score", "skills", "--output-file", "report.html")
-    page = (dangling / "report.html").read_text(encoding="utf-8")
+    run(linked, "score", "skills", "--output-file", "report.html")
+    page = (linked / "report.html").read_text(encoding="utf-8")
     assert "Not evaluated: 60" in page
     table = page[page.index("Every skill") :]
     assert table.index("skills/two") < table.index("skills/link-00")
 
 
-def test_a_gate_that_fails_for_them_says_so_in_one_line(dangling: Path) -> None:
-    done = run(dangling, "score", "skills", "--fail-on", "unmeasured")
+def test_a_gate_that_fails_for_them_says_so_in_one_line(linked: Path) -> None:
+    done = run(linked, "score", "skills", "--fail-on", "unmeasured")
     assert "60 of 63 skills could not be evaluated" in done.out
     assert done.out.count("skills/link-") == 3
 
 
-def test_one_skill_that_cannot_be_read_is_named_with_its_reason(tmp_path: Path) -> None:
+def test_one_skill_that_cannot_be_read_is_named_with_its_reason(tmp_path: Path, outside: Path) -> None:
     (tmp_path / "skills" / "link").mkdir(parents=True)
-    (tmp_path / "skills" / "link" / "SKILL.md").symlink_to("gone.md")
+    (tmp_path / "skills" / "link" / "SKILL.md").symlink_to(outside)
     done = run(tmp_path, "score", "skills/link")
     assert done.code == 3
-    assert re.search(r"SKILL\.md .*broken symbolic link: skills/link", " ".join(done.out.split()))
+    assert re.search(r"SKILL\.md .*symbolic link to a file outside.*: skills/link", " ".join(done.out.split()))
 
 
-def test_a_hostile_name_stays_one_line_in_the_list(tmp_path: Path) -> None:
+def test_a_link_that_leads_nowhere_is_an_error_with_an_id(tmp_path: Path) -> None:
+    (tmp_path / "skills" / "link").mkdir(parents=True)
+    (tmp_path / "skills" / "link" / "SKILL.md").symlink_to("gone.md")
+    write_skill(tmp_path / "skills", "one", body=BODY)
+    done = run(tmp_path, "check", "skills", "--json")
+    assert done.code == 1
+    (found,) = json.loads(done.out)["findings"]
+    assert (found["id"], found["severity"], found["path"]) == ("DANGLING_SKILL", "error", "skills/link/SKILL.md")
+    assert run(tmp_path, "check", "skills", "--ignore", "DANGLING_SKILL").code == 0
+    assert run(tmp_path, "check", "skills", "--write-known-findings", "known.json").code == 0
+    assert run(tmp_path, "check", "skills", "--known-findings", "known.json").code == 0
+
+
+def test_a_hostile_name_stays_one_line_in_the_list(tmp_path: Path, outside: Path) -> None:
     for name in ("a\n| x |", "b`c", "\x1b[31mred"):
         (tmp_path / "skills" / name).mkdir(parents=True)
-        (tmp_path / "skills" / name / "SKILL.md").symlink_to("gone.md")
+        (tmp_path / "skills" / name / "SKILL.md").symlink_to(outside)
     write_bytes(tmp_path / "skills", "good", b"x")
     assert "\x1b" not in run(tmp_path, "score", "skills").out
     lines = run(tmp_path, "score", "skills", "--output", "markdown").out.splitlines()

@@ -2,7 +2,8 @@
 
 A case is a title line, a line ``.``, the input, a line ``.``, the expected lines and a line ``.``. The input is the
 SKILL.md of a directory ``skills/sample-skill``. Lines ``=== path`` begin further files beside it; a path that ends in
-``/`` is an empty directory, and one that ends in ``SKILL.md`` in any letter case, standing first, names the main file.
+``/`` is an empty directory, ``path -> target`` is a symbolic link, and one that ends in ``SKILL.md`` in any letter
+case, standing first, names the main file.
 With ``(bytes)`` at the end of its title the input is a Python bytes literal instead.
 
 Long inputs are written by directives: ``{{head}}`` is a frontmatter without defects, ``{{lines 200}}`` fills the file
@@ -136,9 +137,13 @@ def write(source: str, tmp_path: Path, *, literal: bool = False) -> Path:
         name, main, *rest = rest
     (directory / name).write_text(expand(main), encoding="utf-8", newline="")
     for path, text in zip(rest[::2], rest[1::2], strict=True):
+        path, arrow, target = path.partition(" -> ")
         place = directory / path
         (place if path.endswith("/") else place.parent).mkdir(parents=True, exist_ok=True)
-        if not path.endswith("/"):
+        if arrow:
+            place.unlink(missing_ok=True)
+            place.symlink_to(target)
+        elif not path.endswith("/"):
             place.write_text(expand(text), encoding="utf-8", newline="")
     return directory
 

@@ -39,6 +39,19 @@ def _longer_than(lines: int, characters: float = float("inf")) -> Callable[[Skil
     )
 
 
+def _names_other_files(skill: Skill) -> bool:
+    """Return whether a document names something in a folder of a skill that is not one of its files."""
+    for folder in ("references/", "scripts/", "assets/"):
+        files = tuple(path[path.find(folder) :] for path in skill.files if folder in path)
+        for document in skill.documents:
+            text, place = document.text, document.text.find(folder)
+            while place >= 0:
+                if not files or not text.startswith(files, place):
+                    return True
+                place = text.find(folder, place + 1)
+    return False
+
+
 NEEDS: dict[str, tuple[str, ...] | Callable[[Skill], bool]] = {
     "body_too_long": _longer_than(BODY_LINES, BODY_TOKENS * CHARACTERS_PER_TOKEN),
     "missing_toc": _longer_than(TOC_LINES),
@@ -53,11 +66,16 @@ NEEDS: dict[str, tuple[str, ...] | Callable[[Skill], bool]] = {
     "broken_anchor": ("](#", "](<#", "]: #", ".md#", ".markdown#"),
     "broken_link": ("](", "]:"),
     "link_escapes": ("../",),
+    "nested_fence": lambda skill: any(
+        "```" in block.code or "~~~" in block.code for document in skill.documents for block in document.code_blocks
+    ),
     "nested_reference": ("](", "]:"),
     "allowed_tools_shape": ("allowed-tools",),
     "compatibility_invalid": ("compatibility",),
     "description_markup": ("<", ">"),
+    "duplicate_heading": ("](#", "](<#", "]: #", ".md#", ".markdown#"),
     "field_value": ("effort:", "context:", "shell:"),
+    "mentioned_file_missing": _names_other_files,
     "metadata_shape": ("metadata",),
     "name_reserved": ("claude", "anthropic", "Claude", "Anthropic", "CLAUDE", "ANTHROPIC"),
     "code_syntax": ("```", "~~~"),
@@ -74,6 +92,10 @@ NEEDS: dict[str, tuple[str, ...] | Callable[[Skill], bool]] = {
     "portable_substitution": ("$ARGUMENTS", "${CLAUDE_", "!`", "```!"),
     "substitution_hazard": ("$0", "$1", "$2", "$3", "$4", "$5", "$6", "$7", "$8", "$9"),
     "unclosed_fence": ("```", "~~~"),
+    "unused_script": lambda skill: any(
+        path.startswith(skill.root.tree_path("scripts/")) and path.rpartition("/")[2] not in skill.documents[0].text
+        for path in skill.files
+    ),
     "unpinned_package": ("npx", "bunx", "npm exec", "uvx", "uv tool run", "dlx", "pipx run"),
     "untagged_code": ("```", "~~~"),
 }

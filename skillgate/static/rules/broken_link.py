@@ -6,7 +6,9 @@ Why:
     ORPHAN_REFERENCE covers links into references/, and DEAD_CROSS_REF covers links to other skills.
     The finding is an error if the target has a file's name or its directory exists. It is a warning if the target may
     be a file of the user's project. Such a target is outside the skill, in a folder that the skill does not have, has a
-    name such as package.json, or is also the link's text. Not checked: templates, routes, hosts, placeholders
+    name such as package.json, or is also the link's text. A link into references/ or to another skill is always an
+    error, in the main file and in others; in a document below examples/ a dead link is an info. A target that ends in /
+    is a directory. Not checked: templates, routes, hosts, placeholders
     (`path/to/file.md`, `[text](url)`), line references (`#L10`), lists after "Example:", code, and links in raw HTML.
     Each target is reported once per document.
 
@@ -24,11 +26,11 @@ from posixpath import normpath
 
 from skillgate.model.finding import Hit, Severity
 from skillgate.model.skill import Document, Link, LinkKind, Skill
-from skillgate.skill.links import SUFFIXES, first_links, is_sample, names_itself, target_path
+from skillgate.skill.links import SUFFIXES, first_links, is_folder, is_sample, names_itself, namesake, target_path
 from skillgate.static import Hits, rule
+from skillgate.static.code import nested_fences
 from skillgate.static.text import hit
 
-_PAGES = (".md", ".markdown", ".mdx", ".html", ".htm")
 _OF_PROJECTS = frozenset(
     (
         *("package.json", "package-lock.json", "tsconfig.json", "composer.json", "pyproject.toml", "requirements.txt"),
@@ -46,7 +48,10 @@ def find(skill: Skill) -> Hits:
         main = document is skill.documents[0]
         if not all(block.closed for block in document.code_blocks):
             continue  # its text may be the inside of a sample
-        for link in first_links(document.links):
+        nested = nested_fences(document)  # the inside of a template may read as text
+        for link in first_links(
+            link for link in document.links if not any(one.covers(link.span.line) for one in nested)
+        ):
             if not link.dead or (main and link.kind in _ANTI_PATTERNS) or "\\" in link.target:
                 continue
             severity = None if is_sample(document, link) else _severity(skill, document, link)
@@ -57,7 +62,7 @@ def find(skill: Skill) -> Hits:
 def _severity(skill: Skill, document: Document, link: Link) -> Severity | None:
     path = target_path(link.target)
     name = path.rpartition("/")[2]
-    known = "." in name and name.rpartition(".")[2].lower() in SUFFIXES
+    known = is_folder(link) or ("." in name and name.rpartition(".")[2].lower() in SUFFIXES)
     inside = [place for place in _places(skill, document, path) if _is_inside(skill, place)]
     if link.kind is not LinkKind.SKILL and not inside:
         return Severity.WARNING if known else None
@@ -65,7 +70,7 @@ def _severity(skill: Skill, document: Document, link: Link) -> Severity | None:
         return None
     shown = "examples" in document.file[len(skill.root.directory) :].lower().split("/")
     there = any(skill.root.tree.entry(place) is not None for place in inside)
-    doubtful = there or (link.kind is not LinkKind.SKILL and _may_be_of_the_user(skill, document, link, path))
+    doubtful = link.kind is LinkKind.LOCAL and (there or _may_be_of_the_user(skill, document, link, path))
     return Severity.INFO if shown else Severity.WARNING if doubtful else Severity.ERROR
 
 
@@ -73,9 +78,9 @@ def _may_be_of_the_user(skill: Skill, document: Document, link: Link, path: str)
     """Whether a target may be meant as a file of the project that the skill is used in."""
     if path.rpartition("/")[2].lower() in _OF_PROJECTS:
         return True
-    if _near(skill, document, path) is not None:
+    if namesake(skill, document, path) is not None:
         return False
-    folders = path.split("/")[:-1]
+    folders = path.split("/") if is_folder(link) else path.split("/")[:-1]
     depth = next((count for count, name in enumerate(folders, start=1) if name != ".."), 0)
     top = "/".join(folders[:depth])
     is_there = not top or any(skill.root.tree.entry(place) is not None for place in _places(skill, document, top))
@@ -101,28 +106,12 @@ def _has_folder(skill: Skill, place: str, path: str) -> bool:
 
 def _hit(skill: Skill, document: Document, link: Link, severity: Severity) -> Hit:
     path = target_path(link.target)
-    near = None if link.kind is LinkKind.SKILL else _near(skill, document, path)
+    near = None if link.kind is LinkKind.SKILL else namesake(skill, document, path)
     if any(skill.root.tree.entry(place) is not None for place in _places(skill, document, path)):
         message = f"{path} is a broken symbolic link, or points outside the searched directories"
     else:
         message = f"{path} does not exist" + (f"; did you mean {near}?" if near else "")
     return hit(document, skill, link.span, message, severity=severity, fix=f"link to {near}" if near else None)
-
-
-def _near(skill: Skill, document: Document, path: str) -> str | None:
-    """Find the one other file of the skill that has the target's name, or for a page its name but for the suffix."""
-    name = path.rpartition("/")[2].lower()
-    names = [
-        (skill.root.inside(file), file.rpartition("/")[2].lower()) for file in skill.files if file != document.file
-    ]
-    alike = [file for file, other in names if other == name]
-    if not alike and (name.endswith(_PAGES) or "." not in name):
-        alike = [file for file, other in names if other.endswith(_PAGES) and _stem(other) == _stem(name)]
-    return alike[0] if len(alike) == 1 else None
-
-
-def _stem(name: str) -> str:
-    return name.rpartition(".")[0] or name
 
 
 RULE = rule(find, Severity.ERROR, "links", fix="create the file, correct the path, or remove the link")

@@ -34,7 +34,9 @@ def find(skill: Skill) -> Hits:
 
 
 def _goes_along(skill: Skill, resolver: Resolver, path: str) -> bool:
-    """Whether a path belongs to another skill or agent that is installed with this one."""
+    """Whether a path belongs to the real skill, or to another skill or agent that is installed with this one."""
+    if resolver.is_next_to_main(path):
+        return True
     plugin = skill.root.plugin
     if resolver.other_skill(path) is None:
         return False

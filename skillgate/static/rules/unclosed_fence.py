@@ -2,10 +2,10 @@
 
 Why:
     Everything after the fence is read as code: headings, links and instructions below it stop working, and a rendered
-    page shows the rest of the document as one grey box. There are three usual causes. An editor or model cut the text
-    off. A fence is inside a fence of the same length (the outer one needs four backticks). In a list, the closing fence
-    is not indented like the opening one. A block in a list item or quotation ends with it. If the block swallows
-    nothing else, there or at the end of the document, the finding is a warning.
+    page shows the rest of the document as one grey box. There are two usual causes. An editor or model cut the text
+    off. In a list, the closing fence is not indented like the opening one. A block in a list item or quotation ends
+    with it. If the block swallows nothing else, there or at the end of the document, the finding is a warning. Where a
+    block inside another one is the cause, NESTED_FENCE reports it.
 
 Bad:
     ```bash
@@ -24,6 +24,7 @@ Source: CommonMark 0.31, section 4.5: an unclosed block runs to the end of its c
 from skillgate.model.finding import Hit, Severity
 from skillgate.model.skill import CodeBlock, Document, Skill, Span
 from skillgate.static import Hits, rule
+from skillgate.static.code import nested_fences
 from skillgate.static.text import hit
 
 
@@ -32,6 +33,8 @@ def find(skill: Skill) -> Hits:
     for document in skill.documents:
         if not document.complete or all(block.closed for block in document.code_blocks):
             continue
+        if nested_fences(document):
+            continue  # the cause: NESTED_FENCE reports it
         lines = document.text.rstrip().split("\n")
         for block in document.code_blocks:
             if not block.closed:
@@ -69,4 +72,4 @@ def _closing_outside(block: CodeBlock, lines: list[str]) -> int | None:
     return row + 1 if len(bare) >= 3 and set(bare) in ({"`"}, {"~"}) else None
 
 
-RULE = rule(find, Severity.ERROR, "code", fix="close it; around a block that contains fences, use a longer fence")
+RULE = rule(find, Severity.ERROR, "code", fix="close it where the code ends")

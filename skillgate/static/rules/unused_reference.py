@@ -14,16 +14,13 @@ Good:
 Source: Agent Skills specification, references/ is loaded on demand; field study of unused files.
 """
 
-import re
-
 from skillgate.model.finding import Hit, Severity
 from skillgate.model.skill import Skill, Span
-from skillgate.skill.links import Names, folded
+from skillgate.skill.links import unnamed
 from skillgate.skill.parse import other_texts
 from skillgate.static import Hits, rule
 
 MAX_HITS = 10
-_PATH = r"references/[\w./-]+"
 _NO_INSTRUCTIONS = (".", "thumbs.db", "desktop.ini", "license", "licence", "readme")  # how the names begin
 
 
@@ -38,20 +35,8 @@ def find(skill: Skill) -> Hits:
 
 def _unused(skill: Skill) -> set[str]:
     inside = skill.root.inside
-    left = {inside(path) for path in skill.references & set(skill.files) if not _is_paper(path)}
-    for document in skill.documents if left else ():  # the cheap question first: most files are named by their path
-        left -= {path.rstrip("./-") for path in re.findall(_PATH, document.text)} - {inside(document.file)}
-    names = Names(left)
-    for document in skill.documents if left else ():
-        left -= names.named_in(folded(document.text)) - {inside(document.file)}
-        left -= {inside(link.resolved) for link in document.links if link.resolved and link.resolved != document.file}
-    if not left:
-        return left
-    for read in other_texts(skill.root, skill.files, {document.file for document in skill.documents}):
-        if read is None or not left:
-            return set()  # an unread file may name them
-        left -= names.named_in(folded(read[1])) - {inside(read[0])}
-    return left
+    files = {inside(path) for path in skill.references & set(skill.files) if not _is_paper(path)}
+    return unnamed(skill, files, other_texts(skill.root, skill.files, {document.file for document in skill.documents}))
 
 
 def _is_paper(path: str) -> bool:
