@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
     from skillgate.model.skill import Waiver
 
-GROUPS = ("anti-pattern", "reading", "spec", "links", "code", "text", "across", "suppression", "portability", "judge")
+GROUPS = (
+    *("anti-pattern", "reading", "spec", "links", "code", "text", "security", "across", "suppression", "portability"),
+    "judge",
+)
 """The words for several rules, besides ``all`` and ``default`` (all but the opt-in ones)."""
 
 EXPIRED, UNUSED = "SUPPRESSION_EXPIRED", "SUPPRESSION_UNUSED"
