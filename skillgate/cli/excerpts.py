@@ -1,4 +1,4 @@
-"""The lines of a source file around a finding, for pages."""
+"""The lines of a source file around a finding, for pages; no secret can be read in them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skillgate.files import unlinked
+from skillgate.static.secrets import masked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,7 +29,7 @@ def excerpts(cwd: str) -> Callable[[str, int], Sequence[tuple[int, str]]]:
     def lines(path: str) -> list[str]:
         try:
             with open(Path(cwd, path), "rb", opener=_plain) as file:
-                return file.read(_LONGEST).decode("utf-8", errors="replace").splitlines()
+                return masked(file.read(_LONGEST).decode("utf-8", errors="replace")).splitlines()
         except (OSError, ValueError):
             return []
 

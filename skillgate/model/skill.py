@@ -263,7 +263,7 @@ class Document(NamedTuple):
 
 
 class TextFile(NamedTuple):
-    """Another text file of a skill, such as a script; only those that are not plain ASCII are stored."""
+    """Another text file of a skill, such as a script, a template or a ``.env``."""
 
     file: str
     text: str

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 HOUSE = "house"  # the group of the rules that a configuration adds
 GROUPS = (
-    *("anti-pattern", "reading", "spec", "links", "code", "text", "across", "suppression", "portability", "judge"),
-    HOUSE,
+    *("anti-pattern", "reading", "spec", "links", "code", "text", "security", "across", "suppression", "portability"),
+    *("judge", HOUSE),
 )
 """The words for several rules, besides ``all`` and ``default`` (all but the opt-in ones)."""
 

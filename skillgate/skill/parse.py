@@ -27,7 +27,7 @@ from skillgate.skill.suppressions import waivers
 from skillgate.skill.walk import SKIPPED, VERSION_CONTROL, join, main_file
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from skillgate.model.skill import SkillRoot, SkillSource, Tree
 
@@ -105,7 +105,7 @@ def _assemble(
         prose_words=sum(block.words for block in body.blocks if block.prose),
         has_body=body.holds_anything,
         documents=parsed,
-        scripts=tuple(scripts(root, names.files)),
+        scripts=tuple(scripts(root, names.files, parsed)),
         files=names.files,
         waivers=tuple(one for one in aside if isinstance(one, Waiver)),
     )
@@ -238,6 +238,26 @@ PAPERS = frozenset(("readme", "license", "licence", "changelog", "contributing",
 SHOUTED_PAPERS = frozenset(("SECURITY", "SUPPORT", "AUTHORS", "CODE"))  # security.md may well be an instruction
 MARKDOWN = (".md", ".markdown")
 SCRIPTS = (".py", ".sh", ".bash", ".js", ".mjs", ".ts", ".rb", ".pl", ".ps1", ".txt", ".json", ".yaml", ".yml", ".toml")
+# Text that no model follows as it stands, but that is read, run or copied: programs, data, templates, settings.
+TEXTS = (
+    *(
+        *SCRIPTS,
+        *MARKDOWN,
+        ".cjs",
+        ".tsx",
+        ".jsx",
+        ".go",
+        ".rs",
+        ".sql",
+        ".html",
+        ".xml",
+        ".csv",
+        ".zsh",
+        ".fish",
+        ".bat",
+    ),
+    *(".cmd", ".env", ".ini", ".cfg", ".conf", ".properties", ".pem", ".key", ".npmrc", ".netrc", ".pypirc", ".tf"),
+)
 OTHER_TEXTS = (*MARKDOWN, *SCRIPTS, ".cjs", ".tsx", ".jsx", ".go", ".rs", ".r", ".sql", ".html", ".xml", ".mdx", ".csv")
 
 
@@ -399,16 +419,27 @@ def documents(root: SkillRoot, found: Survey) -> Iterator[Document | Problem]:
             yield _parsed(root, path, text)
 
 
-def scripts(root: SkillRoot, paths: Sequence[str]) -> Iterator[TextFile]:
-    """Read the text files that are no Markdown; those that are plain ASCII hold nothing that could hide."""
-    left = MAX_TOTAL_BYTES
+def scripts(root: SkillRoot, paths: Sequence[str], known: Iterable[Document]) -> Iterator[TextFile]:
+    """Read the text files that are not ``known`` as documents, each once: scripts, data, templates, ``.env``."""
+    seen, left = {root.tree.real(document.file) for document in known}, MAX_TOTAL_BYTES
     for path in paths:
-        if path.endswith(SCRIPTS) and (root.directory or path.startswith("scripts/")):
-            text, _ = _text(root, path, min(MAX_SCRIPT_BYTES, left))
-            if text is not None:
-                left -= len(text)
-                if not text.isascii():
-                    yield TextFile(path, text)
+        real = root.tree.real(path)
+        if real in seen or not _is_text(root, path):
+            continue
+        seen.add(real)
+        text, _ = _text(root, path, min(MAX_SCRIPT_BYTES, left))
+        if text:
+            left -= len(text)
+            yield TextFile(path, text)
+
+
+def _is_text(root: SkillRoot, path: str) -> bool:
+    """Return whether a file is text by its name; at the top of a project, only in the folders that skills have."""
+    inside = root.inside(path)
+    name = inside.rpartition("/")[2].lower()
+    if not root.directory and not inside.startswith(("scripts/", "assets/", "references/")):
+        return False
+    return name.endswith(TEXTS) or name.startswith(".env") or ("." not in name and inside.startswith("scripts/"))
 
 
 def other_texts(root: SkillRoot, paths: Sequence[str], known: Collection[str]) -> Iterator[tuple[str, str] | None]:

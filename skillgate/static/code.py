@@ -14,8 +14,10 @@ from typing import NamedTuple
 
 from skillgate.model.skill import CodeBlock, Document
 from skillgate.model.yaml_bounded import check_syntax
+from skillgate.static.rules import compiles
 
 MAX_CHARACTERS = 65_536  # a larger block is not looked at
+MAX_FILE_CHARACTERS = 1 << 18
 MAX_DOTS = 4_000  # in a block that imports: names are joined one by one
 MAX_KEY_DOTS = 1_000  # on a line of TOML: a dotted key costs the square of its parts
 _KINDS = {"python": "python", "py": "python", "python3": "python", "json": "json", "toml": "toml"}
@@ -87,6 +89,48 @@ def certain_error(language: str, code: str) -> str | None:
     if reason is None or re.match(_LIMITS, reason) or _LENIENT[_KINDS[language]](code, reason):
         return None
     return reason
+
+
+_FILE_TEMPLATE = r"\{\{|\{%|<%|%\}|\$\{\{|<[A-Z][A-Z_ ]+>|__[A-Z]+__|@[A-Z_]+@|(?m:^<{7} )"
+
+
+def file_error(language: str, code: str) -> tuple[int, str] | None:
+    """Say in which line and why a whole file does not parse, if nothing suggests that it is meant so; else None."""
+    kind = _KINDS[language]
+    if len(code) > MAX_FILE_CHARACTERS or (kind == "python" and compiles(code)):
+        return None
+    reason = _parse_error(kind, code)
+    if reason is None or re.match(_LIMITS, reason) or re.search(_FILE_TEMPLATE, code):
+        return None
+    if kind == "python":
+        is_other = reason.startswith(_LATER_REASONS) or "f-string" in reason or re.search(_OTHER_PYTHON, code)
+        return None if is_other else (_python_line(code), reason)
+    if _LENIENT[kind](code, reason) or (kind == "yaml" and "\n---" in code and "tag" in reason):
+        return None
+    return _line_of(kind, code), reason
+
+
+def _python_line(code: str) -> int:
+    try:
+        _parse("python", code)
+    except SyntaxError as error:
+        return error.lineno or 1
+    except ValueError:
+        pass
+    return 1
+
+
+def _line_of(kind: str, code: str) -> int:
+    """Return the line at which a parser stops."""
+    if kind == "yaml":
+        problem = check_syntax(code)
+        return getattr(problem, "line", None) or 1
+    try:
+        _parse(kind, code)
+    except ValueError as error:
+        line = re.search(r"\bline (\d+)", str(error))
+        return int(line[1]) if line else 1
+    return 1
 
 
 # A diff, or the shape of a value: `"ok" | "error"`, `"size": number`.

@@ -82,8 +82,7 @@ def judged_rule(name: str) -> Rule:
 
 def rules(skill: Skill, *, optional: bool) -> tuple[Rule, ...]:
     """Load the rules that can apply to a skill; most need something that most skills lack."""
-    texts = [document.text for document in skill.documents] + [script.text for script in skill.scripts]
-    text = "\n".join(texts)
+    text = "\n".join(document.text for document in skill.documents)
     names = (name for name in _rule_names() if optional or name not in OPTIONAL)
 
     def applies(name: str) -> bool:
@@ -104,6 +103,8 @@ def run(skill: Skill, *, optional: bool = True) -> StaticResult:
     counted = tuple(_claims(skill, antipatterns.RULES, "anti-pattern"))
     claims = (*reading, *counted, *_claims(skill, others, ""))
     scores = {name: _as_read(skill, check.dimension, check.measure(skill)) for name, check in SUBCHECKS.items()}
+    if any(rule.id == "SECRET" for rule in others):
+        claims, scores = _without_secrets(skill, claims, scores)
     remedies = {rule.id: _remedy(rule, skill) for rule in antipatterns.RULES}
     return StaticResult(
         scores=scores,
@@ -138,6 +139,22 @@ def _as_read(skill: Skill, dimension: Dimension, measured: Measured) -> Measured
     return measured._replace(
         evidence=tuple(item._replace(advice=None) if item.possible else item for item in measured.evidence)
     )
+
+
+def _without_secrets(
+    skill: Skill, claims: tuple[Claim, ...], scores: dict[str, Measured]
+) -> tuple[tuple[Claim, ...], dict[str, Measured]]:
+    """Hide the secrets of a skill in what is quoted from it."""
+    from skillgate.static.secrets import pieces, without  # few skills have text that looks like one
+
+    hidden: dict[str, str] = {}
+    for document in skill.documents:
+        hidden |= pieces(document.text)
+    shown = (claim._replace(message=without(claim.message, hidden), fix=without(claim.fix, hidden)) for claim in claims)
+    return tuple(shown), {
+        name: score._replace(evidence=tuple(item._replace(text=without(item.text, hidden)) for item in score.evidence))
+        for name, score in scores.items()
+    }
 
 
 def _claims(skill: Skill, declared: Iterable[Rule], group: str) -> Iterator[Claim]:

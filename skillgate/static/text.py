@@ -372,6 +372,20 @@ def excerpt(text: str) -> str:
     return flat if len(flat) <= EXCERPT else flat[: EXCERPT - 1].rstrip() + "…"
 
 
+def one_edit_apart(word: str, other: str) -> bool:
+    """Whether two words differ by one letter added, left out, replaced or swapped with its neighbour."""
+    shorter, longer = sorted((word, other), key=len)
+    if word == other or len(longer) - len(shorter) > 1:
+        return False
+    start = next(
+        (place for place, pair in enumerate(zip(shorter, longer, strict=False)) if pair[0] != pair[1]), len(shorter)
+    )
+    if len(shorter) < len(longer):
+        return shorter[start:] == longer[start + 1 :]
+    rest, rest_of_other = shorter[start:], longer[start:]
+    return rest[1:] == rest_of_other[1:] or (rest[:2] == rest_of_other[1::-1] and rest[2:] == rest_of_other[2:])
+
+
 def sentences(text: str) -> Iterator[tuple[str, int]]:
     """Split at ``.``, ``!`` or ``?`` before white space; each sentence with its offset."""
     start = 0

@@ -312,15 +312,22 @@ def test_links_lead_from_their_file_and_from_the_skill(tmp_path: Path) -> None:
     ]
 
 
-def test_only_scripts_that_are_not_plain_ascii_are_kept(tmp_path: Path) -> None:
+def test_other_text_files_are_kept(tmp_path: Path) -> None:
     files: dict[str, str | bytes] = {
         "scripts/a.py": "x = 1\n",
         "scripts/b.py": "x = 'é'\n",
+        "scripts/run": "x",
+        "references/c.md": "a document",
+        "assets/d.md": "a template",
         "data.csv": "é",
+        "data.bin": "x",
+        ".env": "A=1",
+        "empty.txt": "",
         "bad.py": b"\xff",
     }
     skill = skill_at(write_skill(tmp_path / "skills", "one", files=files))
-    assert [script.file.rpartition("/")[2] for script in skill.scripts] == ["b.py"]
+    kept = [skill.root.inside(script.file) for script in skill.scripts]
+    assert kept == [".env", "assets/d.md", "data.csv", "scripts/a.py", "scripts/b.py", "scripts/run"]
 
 
 def test_other_texts_tell_of_a_file_that_was_not_read(tmp_path: Path) -> None:

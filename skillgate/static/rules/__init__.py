@@ -7,8 +7,10 @@ holds each entry to its rule's own case table. ``OPTIONAL`` are the opt-in rules
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+from skillgate.skill.parse import TESTS
 from skillgate.static.substance import substance
 
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ BODY_LINES = 500  # what the specification advises for the main file
 BODY_TOKENS = 5_000
 CHARACTERS_PER_TOKEN = 4
 TOC_LINES = 300  # a longer reference needs a table of contents
+MAX_PARSED = 1 << 19  # characters of a skill's other files that are parsed
 DESCRIPTION_CHARACTERS = 1_024  # that every client takes
 
 SPECIFIED = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")  # by the specification
@@ -52,6 +55,94 @@ def _names_other_files(skill: Skill) -> bool:
     return False
 
 
+def _holding(*words: str) -> Callable[[Skill], bool]:
+    """Whether a text of the skill, of a document or another file, holds one of the words."""
+
+    def holds(skill: Skill) -> bool:
+        texts = [file.text for file in skill.documents] + [file.text for file in skill.scripts]
+        return any(word in text for text in texts for word in words)
+
+    return holds
+
+
+def compiles(code: str) -> bool:
+    """Whether Python makes a program of a text: sooner known than its syntax tree."""
+    import warnings
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(code, "<file>", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def _may_not_parse(skill: Skill) -> bool:
+    """Whether a skill has Python that is no program, or data that has to be parsed."""
+    left = MAX_PARSED
+    for script in skill.scripts:
+        if not TESTS.isdisjoint(script.file.split("/")):
+            continue
+        if script.file.lower().endswith((".json", ".toml", ".yaml", ".yml")):
+            return True
+        if script.file.lower().endswith(".py"):
+            left -= len(script.text)
+            if left < 0 or not compiles(script.text):
+                return left >= 0
+    return False
+
+
+def may_deceive(text: str) -> bool:
+    """Whether a text may have a link that runs code, an odd host, or an image with a query."""
+    odd = not text.isascii() and re.search(ODD_HOST, text) is not None
+    return odd or "cript:" in text or re.search(IMAGE_WITH_QUERY, text) is not None
+
+
+# Looked for word by word, which is far cheaper than by a pattern: the rules on security look at every file.
+SECRETS = (
+    *("AKIA", "ASIA", "ghp_", "gho_", "ghs_", "github_pat_", "sk-ant-", "sk-proj-", "T3BlbkFJ", "xox", "AIza"),
+    *("hooks.slack", "k_live_", "npm_", "pypi-Ag", "glpat-", "PRIVATE KEY"),
+)
+COMMANDS = (
+    *(
+        "base64",
+        "atob(",
+        "rm -",
+        "dangerously-",
+        "/dev/tcp",
+        "mkfifo",
+        ":(){",
+        "-e /bin",
+        "| sh",
+        "|sh",
+        "| bash",
+        "|bash",
+    ),
+    *("| sudo", "(curl", "(wget", "iex", "IEX", "-enc "),
+)
+IMAGE_WITH_QUERY = (
+    r"!\[[^\[\]\n]{0,200}\]\(<?https?://[^\s()<>]{0,300}\?|data:text/html|data:application|data:image/svg"
+)
+ODD_HOST = r"://[A-Za-z0-9.-]{0,99}[^\x00-\x7f]"
+CREDENTIALS = (
+    *(
+        ".ssh",
+        ".aws",
+        ".netrc",
+        ".gnupg",
+        ".git-cred",
+        ".kube",
+        "eychain",
+        "id_rsa",
+        "id_ed25519",
+        "/etc/shadow",
+        "/.env",
+    ),
+    *(" .env", "`.env", "@.env", "env |", "os.environ)", "process.env)"),
+)
+
+
 NEEDS: dict[str, tuple[str, ...] | Callable[[Skill], bool]] = {
     "body_too_long": _longer_than(BODY_LINES, BODY_TOKENS * CHARACTERS_PER_TOKEN),
     "missing_toc": _longer_than(TOC_LINES),
@@ -60,6 +151,9 @@ NEEDS: dict[str, tuple[str, ...] | Callable[[Skill], bool]] = {
     "category_unknown": ("category:",),
     "name_mismatch": lambda skill: skill.frontmatter.text("name") != skill.root.name,
     "unknown_field": lambda skill: any(key not in SPECIFIED for key in skill.frontmatter.values),
+    "name_invalid": lambda skill: (
+        not re.fullmatch(r"(?=.{1,64}\Z)[a-z0-9]+(?:-[a-z0-9]+)*+", skill.frontmatter.text("name"))
+    ),
     "name_missing": lambda skill: not skill.frontmatter.text("name").strip(),
     "no_final_newline": lambda skill: not all(document.text.endswith("\n") for document in skill.documents),
     "backslash_path": ("\\",),
@@ -71,6 +165,14 @@ NEEDS: dict[str, tuple[str, ...] | Callable[[Skill], bool]] = {
     ),
     "nested_reference": ("](", "]:"),
     "allowed_tools_shape": ("allowed-tools",),
+    "allowed_tools_unknown": ("allowed-tools", "disallowed-tools"),
+    "bundled_code_syntax": _may_not_parse,
+    "deceptive_link": lambda skill: any(may_deceive(document.text) for document in skill.documents),
+    "exfiltration": _holding(*CREDENTIALS),
+    "hook_unknown": ("hooks:",),
+    "model_unknown": lambda skill: "model" in skill.frontmatter.values,
+    "retired_model": _holding("claude-", "gpt-", "davinci-00"),
+    "suspicious_command": _holding(*COMMANDS),
     "compatibility_invalid": ("compatibility",),
     "description_markup": ("<", ">"),
     "duplicate_heading": ("](#", "](<#", "]: #", ".md#", ".markdown#"),
@@ -96,6 +198,7 @@ NEEDS: dict[str, tuple[str, ...] | Callable[[Skill], bool]] = {
         path.startswith(skill.root.tree_path("scripts/")) and path.rpartition("/")[2] not in skill.documents[0].text
         for path in skill.files
     ),
+    "secret": _holding(*SECRETS),
     "unpinned_package": ("npx", "bunx", "npm exec", "uvx", "uv tool run", "dlx", "pipx run"),
     "untagged_code": ("```", "~~~"),
 }

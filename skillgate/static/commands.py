@@ -1,0 +1,150 @@
+"""What a skill has run: commands of its code blocks, of the code spans that a sentence orders to run, and of scripts.
+
+Left out is what is shown to be avoided or found: code below words that call it dangerous, forbidden or an attack,
+lists of patterns, comments, and the documents of skills about security.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import TYPE_CHECKING, NamedTuple
+
+from skillgate.model.skill import Document, TextFile
+from skillgate.static.attacks import Subjects
+from skillgate.static.text import without_fences
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from skillgate.model.skill import CodeBlock, Skill
+
+MAX_LINE = 2_000  # characters of a command that are looked at
+_SHELLS = (
+    "",
+    "bash",
+    "sh",
+    "shell",
+    "zsh",
+    "fish",
+    "console",
+    "shell-session",
+    "terminal",
+    "powershell",
+    "ps1",
+    "pwsh",
+)
+_PROGRAMS = ("python", "py", "python3", "javascript", "js", "typescript", "ts", "ruby", "perl", "dockerfile", "!")
+_RUN_FILES = (
+    *(".py", ".sh", ".bash", ".zsh", ".fish", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".ps1", ".bat", ".cmd"),
+)
+WARNED = (
+    r"(?i)\b(?:bad|wrong|unsafe|insecure|dangerous(?!ly)|destructive|forbidden|prohibited|den(?:y|ied|ies)|disallow\w*"
+    r"|block(?:s|ed|list)?|reject\w*|refuse\w*|detect\w*|flag(?:s|ged)|never|avoid\w*|do not|don['’]?t|must not"
+    r"|attack\w*"
+    r"|malicious|exploit\w*|payloads?|inject\w*|suspicious|red flags?|anti-?patterns?|vulnerab\w+|risk\w*|threat\w*"
+    r"|warn\w*|unsafe|guardrails?|prevent\w*|poison\w*)\b|❌|🚫|⛔|⚠"
+)
+_LISTED = r"^\s*(?:[-*]\s+)?[rbf]?[\"']|re\.compile|\bpatterns?\b|\bgrep\b|\brg\b|\bregex|\\[sbdSwW]|\[\[ .* =~"
+_COMMENT = r"\s*(?:#|//|--|\*|/\*|REM\b|<!--)"
+_CONTINUED = r"(?:\\|`|&&|\|\|?)[ \t]*\Z"
+_PARTS = 40  # lines of one command that are joined
+_AROUND = 300
+_SPAN = r"`([^`\n]+)`"
+_ORDER = (
+    r"(?i)\b(?:runs?|execut\w+|invoke|call|type|enter|paste|start(?: with)?|launch|then|first|finally"
+    r"|always|using?)\b[^.!?`]{0,60}\Z"
+)
+_SECURITY = (
+    r"secur|pen-?test|penetration|exploit|red.?team|\bctf\b|offensive|malware|forensic|\byara\b|\bthreat"
+    r"|\bincident resp"
+    r"|hardening|vulnerab|guardrail|dangerous command|prompt.inject|audit|sandbox|attack|permission|\bhooks?\b"
+)
+
+
+class Command(NamedTuple):
+    """One command with the lines that it continues on, joined by spaces, and where it begins.
+
+    ``file`` is None for the main document.
+    """
+
+    text: str
+    line: int
+    file: str | None
+    column: int = 1
+
+
+def commands(skill: Skill, words: tuple[str, ...]) -> Iterator[Command]:
+    """Yield the commands that hold one of the words, file by file."""
+    secure = is_about_security(skill)
+    pattern = "|".join(map(re.escape, words))
+    for document in () if secure else skill.documents:
+        if any(word in document.text for word in words):
+            file = None if document is skill.documents[0] else document.file
+            yield from _in_document(skill, document, file, pattern)
+    for script in skill.scripts:
+        if is_run(script) and any(word in script.text for word in words):
+            yield from _in_lines(script.text.split("\n"), 1, script.file, pattern)
+
+
+def is_about_security(skill: Skill) -> bool:
+    """Whether a skill's name or description says that it is about security: it shows attacks to find them."""
+    about = f"{skill.frontmatter.text('name')} {skill.frontmatter.text('description')}".lower()
+    return re.search(_SECURITY, about) is not None
+
+
+def is_run(script: TextFile) -> bool:
+    """Whether a file is a program, by its name."""
+    name = script.file.rpartition("/")[2]
+    return name.endswith(_RUN_FILES) or "." not in name
+
+
+def _in_document(skill: Skill, document: Document, file: str | None, pattern: str) -> Iterator[Command]:
+    lines = document.text.split("\n")
+    subjects: Subjects | None = None
+    for block in document.code_blocks:
+        if block.language not in (*_SHELLS, *_PROGRAMS) or not re.search(pattern, block.code):
+            continue
+        if _is_warned_of(document, lines, block):
+            continue
+        for command in _in_lines(block.code.split("\n"), block.line + 1, file, pattern):
+            subjects = subjects or Subjects(skill, document)
+            if not subjects.at(block.line):
+                yield command
+    for row, line in enumerate(without_fences(document).split("\n"), start=1):
+        for span in re.finditer(_SPAN, line) if "`" in line and re.search(pattern, line) else ():
+            before = line[max(0, span.start() - _AROUND) : span.start()]
+            if line.lstrip().startswith("|") or not re.search(pattern, span[1]) or not re.search(_ORDER, before):
+                continue
+            subjects = subjects or Subjects(skill, document)
+            if not re.search(WARNED, line[:MAX_LINE].replace(span[1], "")) and not subjects.at(row):
+                yield Command(span[1][:MAX_LINE], row, file, span.start() + 1)
+
+
+def _in_lines(lines: list[str], first: int, file: str | None, pattern: str) -> Iterator[Command]:
+    """Yield the commands of code, line by line; what continues is one command."""
+    index = 0
+    while index < len(lines):
+        begin, parts = index, [lines[index]]
+        while re.search(_CONTINUED, parts[-1][-5:]) and index + 1 < len(lines) and len(parts) < _PARTS:
+            index += 1
+            parts.append(lines[index])
+        index += 1
+        text = " ".join(part.strip().rstrip("\\`").rstrip() for part in parts)[:MAX_LINE]
+        if not re.search(pattern, text) or re.match(_COMMENT, text) or re.search(_LISTED, text):
+            continue
+        if not re.search(WARNED, re.sub(r"--\S+", "", text)):
+            row = next((row for row, part in enumerate(parts) if re.search(pattern, part)), 0)
+            yield Command(text, first + begin + row, file)
+
+
+def _is_warned_of(document: Document, lines: list[str], block: CodeBlock) -> bool:
+    """Whether the heading above a block, the text right before it or a comment at its start warns of what it shows."""
+    place = bisect_right(document.headings, block.line, key=lambda heading: heading.line)
+    heading = document.headings[place - 1].text if place else ""
+    row = block.line - 2
+    while row > 0 and not lines[row].strip():
+        row -= 1
+    above = " ".join(lines[max(0, row - 1) : row + 1])[-_AROUND:]
+    comment = next((line for line in block.code.split("\n") if re.match(_COMMENT, line)), "")[:_AROUND]
+    return any(re.search(WARNED, text) for text in (heading, above, comment))

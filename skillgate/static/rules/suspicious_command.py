@@ -1,0 +1,128 @@
+"""A command that hides what it runs, opens the machine to others, deletes a home, or switches permissions off.
+
+Why:
+    A model runs the commands of a skill, often without a question to the user. Text that is decoded and piped to a
+    shell cannot be reviewed, and a reverse shell gives the machine away (both are errors). `rm -rf ~` deletes more than
+    anyone means to, and `--dangerously-skip-permissions` takes the user's last control away. A script that is
+    downloaded and piped to a shell can change at any time (an info). Code blocks, code spans that a sentence orders to
+    run, hooks in the frontmatter and bundled programs are read. Silent: skills about security, sections and comments
+    that warn of the command, deny lists, patterns and tables.
+
+Bad:
+    echo "$SETUP" | base64 -d | sh
+
+Good:
+    Run scripts/setup.sh.
+
+Source: MITRE ATT&CK T1027 and T1059; Claude Code documentation, permission modes.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from skillgate.model.finding import Hit, Severity
+from skillgate.model.skill import Skill, Span
+from skillgate.static import Hits, rule
+from skillgate.static.commands import Command, commands
+from skillgate.static.rules import COMMANDS
+
+_SHELL = r"(?:sudo )?(?:/(?:usr/)?bin/)?(?:env )?(?:ba|z|da|k)?sh\b(?!\.)"
+_RUNS = rf"(?:{_SHELL}|python3?\b|perl\b|node\b|ruby\b)(?![\w./-]*[\w/]\.\w)(?! -[mc] )"
+_HERE = (
+    r"(?:^|[;&|({]|\$\(|\b(?:then|do|else|sudo|exec|system|run|popen|call|eval|execSync"
+    r"|spawn)\b[ (\[\"']*)\s*(?:[$>] )?"
+)
+_HOME = r"(?:/|/\*|~/?\*?|\"?\$\{?HOME\}?\"?/?\*?|%USERPROFILE%)"
+
+
+class _Kind(NamedTuple):
+    message: str
+    severity: Severity
+    pattern: str
+    fix: str | None = None
+
+
+_DECODED = "this runs text that no one can read before it is decoded"
+_KINDS = (
+    _Kind(
+        _DECODED,
+        Severity.ERROR,
+        r"\b(?:base64 (?:--?d\w*|-D)|base32 --?d\w*|xxd -(?:r -p|p -r|rp)|openssl (?:enc|base64)[^|]{0,80} -d)\b"
+        rf"[^|]{{0,200}}\|\s*(?:(?:gunzip|gzip -d\w*|zcat|tr|rev)\b[^|]{{0,60}}\|\s*)?{_RUNS}",
+        "put the commands into a script that can be read",
+    ),
+    _Kind(
+        _DECODED,
+        Severity.ERROR,
+        r"\b(?:eval|(?:ba|z)?sh -c)\s+\"?\$\([^()]{0,300}\b(?:base64 (?:--?d|-D)|xxd -r)"
+        r"|\b(?:exec|eval)\(\s*(?:compile\()?\s*(?:base64\.|codecs\.|zlib\.decompress\("
+        r"|__import__\(['\"]base64['\"]\)\.|bytes\.fromhex|atob\()"
+        r"|\beval\(\s*Buffer\.from\([^()]{0,4000},\s*['\"]base64|(?i:powershell|pwsh)\b[^|;]{0,80}\s(?i:-e(?:nc"
+        r"|ncodedcommand)?) [A-Za-z0-9+/=]{40}",
+        "put the commands into a script that can be read",
+    ),
+    _Kind(
+        "this opens a shell to another machine",
+        Severity.ERROR,
+        r"\b(?:ba|z)?sh -i\b[^;\n]{0,40}/dev/(?:tcp|udp)/|/dev/(?:tcp|udp)/[^;\n]{0,120}\b(?:ba|z)?sh -i\b"
+        r"|\bnc(?:at)?\b[^|;&]{0,120} (?:-[a-z]*e|-c|--exec)[ =]\"?(?:/bin/)?(?:ba|z)?sh\b"
+        r"|\bmkfifo\b[^\n]{0,200}\|\s*(?:/bin/)?(?:ba)?sh\b[^\n]{0,60}\|\s*nc(?:at)?\b"
+        r"|socket\b[^\n]{0,300}\bdup2\b[^\n]{0,300}(?:/bin/(?:ba)?sh|pty\.spawn)",
+        "remove it",
+    ),
+    _Kind(
+        "this deletes all files of the user or of the machine",
+        Severity.WARNING,
+        rf"{_HERE}rm (?:-\w+ )*(?:-[a-zA-Z]*[rR][a-zA-Z]*f\w*|-[a-zA-Z]*f[a-zA-Z]*[rR]\w*|-[rR] -f|-f -[rR]"
+        rf"|--recursive --force)"
+        rf" (?:--no-preserve-root )?[\"']?{_HOME}(?=[\s\"';&|)]|\Z)|:\(\)\s*\{{\s*:\s*\|\s*:\s*&",
+        "name the directory that the skill made",
+    ),
+    _Kind(
+        "this runs an agent that asks for no permission",
+        Severity.WARNING,
+        r"(?<![\w-])--(?:allow-)?dangerously-(?:skip-permissions|bypass-approvals-and-sandbox)\b",
+        "allow the tools that the task needs: --allowedTools",
+    ),
+    _Kind(
+        "this runs a downloaded script without a look at it",
+        Severity.INFO,
+        rf"\b(?:curl|wget|iwr|irm)\b[^|;]{{0,300}}\|\s*(?:{_SHELL}|iex\b|Invoke-Expression)"
+        r"|\b(?:(?:ba|z)?sh|source|eval)\s+(?:-c\s+)?[\"']?(?:<\(|\$\()\s*(?:curl|wget)\b"
+        r"|\b(?i:iex)\b[^;|]{0,40}\b(?:DownloadString|iwr|irm|Invoke-WebRequest|Invoke-RestMethod)\b",
+        "download it, read it, then run it; or install a pinned release",
+    ),
+)
+
+
+def find(skill: Skill) -> Hits:
+    """Yield one hit for each such command."""
+    main = skill.documents[0].file if skill.documents else ""
+    for command in (*_hooks(skill), *commands(skill, COMMANDS)):
+        for kind in _KINDS:
+            if re.search(kind.pattern, command.text):
+                file = None if command.file == main else command.file
+                span = Span(command.line, command.column)
+                yield Hit(span, kind.message, severity=kind.severity, fix=kind.fix, file=file)
+                break
+
+
+def _hooks(skill: Skill) -> Iterator[Command]:
+    """Yield the commands of the hooks in the frontmatter, which a client runs on its own."""
+    pending, left = [skill.frontmatter.values.get("hooks")], 500
+    lines = skill.documents[0].text.split("\n") if skill.documents else []
+    while pending and left:
+        left -= 1
+        value = pending.pop()
+        if isinstance(value, dict):
+            pending += [*value.values()]
+        elif isinstance(value, list):
+            pending += value
+        elif isinstance(value, str):
+            words = value.strip().split("\n")[0]
+            rows = (row for row, line in enumerate(lines[:500], start=1) if words and words in line)
+            yield Command(" ".join(value.split())[:2_000], next(rows, skill.frontmatter.line("hooks")), None)
+
+
+RULE = rule(find, Severity.WARNING, "security", fix="remove it, or say what it does in a script that can be read")
