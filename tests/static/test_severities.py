@@ -40,3 +40,12 @@ def test_one_name_is_one_finding(directory: str, fix: str, tmp_path: Path) -> No
     claims = [claim for claim in layer.run(parsed(skill)).claims if claim.id.startswith("NAME_")]
     assert [claim.id for claim in claims] == ["NAME_INVALID"]
     assert claims[0].fix.startswith(fix)
+
+
+@pytest.mark.parametrize(("files", "severity"), [({}, Severity.WARNING), ({"shared/a.md": "All.\n"}, Severity.INFO)])
+def test_a_long_skill_with_other_documents_is_an_info(
+    files: dict[str, str], severity: Severity, tmp_path: Path
+) -> None:
+    skill = write_skill(tmp_path, body="".join(f"Line {n} of it.\n" for n in range(900)), files=files)
+    claims = [claim for claim in layer.run(parsed(skill)).claims if claim.id == "BLOATED_SKILL"]
+    assert [claim.severity for claim in claims] == [severity]
