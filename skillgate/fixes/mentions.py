@@ -57,8 +57,8 @@ class Mentions:
     def of(self, skill: Skill, new: str) -> list[Mention]:
         """Find the files that mention the present name of a skill, its own among them.
 
-        A name with a hyphen is a mention wherever it is written as a whole; a plain word only as `word`, /word or "the
-        word skill", and in the skill's own text any name only so. Paths are no mentions.
+        A name with a hyphen is a mention wherever it is written as a whole. A plain word is one only as `word`, /word
+        or "word skill"; so is any name in the skill's own text. Paths are no mentions.
         """
         name = skill.frontmatter.text("name")
         found = []

@@ -7,7 +7,16 @@ from collections.abc import Callable, Iterator, Mapping
 from posixpath import dirname, relpath
 from typing import NamedTuple
 
-from skillgate.fixes import frontmatter
+from skillgate.fixes.frontmatter import (
+    allowed_tools,
+    directory_name,
+    frontmatter_tab,
+    metadata_shape,
+    name_invalid,
+    name_mismatch,
+    quoted_metadata,
+    specified_tools,
+)
 from skillgate.fixes.pages import BOM, Edit, Page
 from skillgate.model.finding import Severity
 from skillgate.model.skill import CodeBlock, Skill
@@ -134,14 +143,14 @@ def _unclosed_fence(page: Page) -> Iterator[Edit]:
 
 
 FIXES = {
-    "ALLOWED_TOOLS_SHAPE": Fix(frontmatter.allowed_tools, head=frontmatter.specified_tools),
+    "ALLOWED_TOOLS_SHAPE": Fix(allowed_tools, head=specified_tools),
     "BROKEN_LINK": Fix(_broken_link, links=True),
     "BYTE_ORDER_MARK": Fix(_byte_order_mark, silent=True),
-    "FRONTMATTER_TAB": Fix(frontmatter.frontmatter_tab),
+    "FRONTMATTER_TAB": Fix(frontmatter_tab),
     "LINE_ENDS": Fix(_line_ends, silent=True),
-    "METADATA_SHAPE": Fix(frontmatter.metadata_shape, head=frontmatter.quoted_metadata),
-    "NAME_INVALID": Fix(frontmatter.name_invalid, head=frontmatter.directory_name),
-    "NAME_MISMATCH": Fix(frontmatter.name_mismatch, head=frontmatter.directory_name),
+    "METADATA_SHAPE": Fix(metadata_shape, head=quoted_metadata),
+    "NAME_INVALID": Fix(name_invalid, head=directory_name),
+    "NAME_MISMATCH": Fix(name_mismatch, head=directory_name),
     "NO_FINAL_NEWLINE": Fix(_no_final_newline),
     "UNCLOSED_FENCE": Fix(_unclosed_fence, blocks=True),
     "UNTAGGED_CODE": Fix(_untagged_code),

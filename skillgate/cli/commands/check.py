@@ -55,7 +55,7 @@ def run(args: argparse.Namespace, session: Console) -> int:
     if args.diff or args.patch:
         _require_alone(args)
     elif args.unsafe_fixes and not args.fix:
-        raise UsageError("--unsafe-fixes changes nothing by itself; add --fix, --diff or --patch")
+        raise UsageError("--unsafe-fixes has no effect alone; add --fix, --diff or --patch")
     request = evaluate_request(args, session, command="check")
     request = request._replace(scope=request.scope._replace(of_files=args.files))
     if args.diff or args.patch:
