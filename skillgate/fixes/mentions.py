@@ -57,8 +57,8 @@ class Mentions:
     def of(self, skill: Skill, new: str) -> list[Mention]:
         """Find the files that mention the present name of a skill, its own among them.
 
-        A name with a hyphen is a mention wherever it is written as a whole. A plain word is one only as `word`, /word
-        or "word skill"; so is any name in the skill's own text. Paths are no mentions.
+        A name with a hyphen is a mention wherever it is written as a whole. A plain word is one only in "use `word`",
+        /word or "word skill"; so is any name in the skill's own text. Paths are no mentions.
         """
         name = skill.frontmatter.text("name")
         found = []
@@ -71,15 +71,17 @@ class Mentions:
         return found
 
 
+_VERBS = ("[Ll]oad", "[Uu]se", "[Rr]un", "[Ii]nvoke", "[Aa]ctivate", "[Ss]ee", "with", "skill")
+
+
 def _pattern(name: str, *, plain: bool) -> str:
     escaped = rf"(?<!\nname: )(?<!\nname: [\"']){re.escape(name)}"  # a skill of the same name keeps it
     whole = rf"(?<![\w/.-]){escaped}(?![\w/-]|\.\w)|(?<=(?<![\w/.])/){escaped}(?![\w/-]|\.\w)"
     if not plain:
         return whole
-    return (
-        rf"(?<=[`\"'*]){escaped}(?=[`\"'*])|(?<=`/){escaped}(?![\w/-]|\.\w)|(?<=\s/){escaped}(?![\w/-]|\.\w)"
-        rf"|(?<![\w/.-]){escaped}(?= skill\b)"
-    )
+    marked = "|".join(rf"(?<={verb} {mark}){escaped}(?={mark})" for verb in _VERBS for mark in ("`", "'", '"', r"\*\*"))
+    command = rf"(?<=`/){escaped}(?![\w/-]|\.\w)|(?<=\s/){escaped}(?![\w/-]|\.\w)"
+    return rf"{marked}|{command}|(?<![\w/.-]){escaped}(?=[`'\"*]{{0,2}} skill\b)"
 
 
 def _first_line(document: Document, name: str, pattern: str, *, own: bool) -> int | None:

@@ -99,8 +99,10 @@ def _broken_link(page: Page) -> Iterator[Edit]:
     document, skill = page.document, page.skill
     if not any(link.dead for link in document.links):
         return
-    for hit in layer.rule("broken_link").find(skill):
-        if (hit.file or skill.documents[0].file) != document.file or not (hit.fix or "").startswith(_LINK_TO):
+    main = skill.documents[0]
+    alone = skill._replace(documents=(main,) if page.main else (main, document))  # not all of them for each page
+    for hit in layer.rule("broken_link").find(alone):
+        if (hit.file or main.file) != document.file or not (hit.fix or "").startswith(_LINK_TO):
             continue
         first = next((link for link in document.links if link.dead and link.span == hit.span), None)
         place = str(hit.fix).removeprefix(_LINK_TO)

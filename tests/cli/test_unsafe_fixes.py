@@ -63,6 +63,8 @@ def test_a_name_that_a_text_mentions_is_renamed_on_request_only(name: str, menti
         (OLD, f"See [the rules](https://example.com/{OLD}/x)."),
         (OLD, f"Keep {OLD}-old and {OLD}.md as they are."),
         ("rules", "Read the rules first."),
+        ("rules", "Write `kind = 'rules'` first."),
+        ("rules", "The `rules` of it come first."),
         (OLD, "Read all of it first."),
     ],
 )
