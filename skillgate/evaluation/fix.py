@@ -9,23 +9,27 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillgate.evaluation.known import require_writable
 from skillgate.evaluation.request import EvaluateRequest, selections
 from skillgate.evaluation.run import find, touching
-from skillgate.fixes import Change, apply, plan
+from skillgate.fixes import Change, apply, diff, plan
+from skillgate.fixes.mentions import Mentions
 from skillgate.format import printable
-from skillgate.model.skill import SkillRoot, Unreadable
+from skillgate.model.skill import Skill, SkillRoot, Unreadable
 from skillgate.scoring.listing import harness
 from skillgate.skill.find import read
+from skillgate.skill.frontmatter import as_meant
 from skillgate.skill.parse import parse
 from skillgate.skill.tree import disk_of
 from skillgate.static.catalogue import find_rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import PurePosixPath
 
     from skillgate.console import Console
+    from skillgate.fixes.mentions import Mention
     from skillgate.scoring.selection import Selection
     from skillgate.skill.find import Discovery
 
-RENAMES = "NAME_MISMATCH"
+RENAMES = frozenset(("NAME_MISMATCH", "NAME_INVALID"))
 
 
 class _Plan(NamedTuple):
@@ -38,7 +42,7 @@ class _Plan(NamedTuple):
     @property
     def renaming(self) -> Change | None:
         """The change that renames the skill."""
-        return next((one for one in self.changes if RENAMES in one.rules and one.skipped is None), None)
+        return next((one for one in self.changes if RENAMES & {*one.rules} and one.skipped is None), None)
 
 
 class Repairs(NamedTuple):
@@ -48,8 +52,8 @@ class Repairs(NamedTuple):
     complete: bool
 
 
-def planned(request: EvaluateRequest, session: Console) -> Repairs:
-    """Plan fixes without changing anything; note what is skipped.
+def planned(request: EvaluateRequest, session: Console, *, unsafe: bool = False) -> Repairs:
+    """Plan fixes without changing anything; note what is skipped. ``unsafe`` fixes may change what was meant.
 
     Raises:
         UsageError: a path or an option is not valid.
@@ -57,12 +61,12 @@ def planned(request: EvaluateRequest, session: Console) -> Repairs:
     discovery = find(request.scope, session)
     for notice in discovery.notices:
         session.note(notice)
-    changes = [change for one in _plans(request, discovery, session) for change in one.changes]
+    changes = [change for one in _plans(request, discovery, session, unsafe=unsafe) for change in one.changes]
     return Repairs(_wanted(changes, session), discovery.complete)
 
 
-def repair(request: EvaluateRequest, session: Console) -> None:
-    """Fix, and note what was fixed and what was not.
+def repair(request: EvaluateRequest, session: Console, *, unsafe: bool = False) -> None:
+    """Fix, and note what was fixed and what was not; each change with an ``unsafe`` fix is shown as a diff.
 
     Raises:
         UsageError: a path or an option is not valid.
@@ -70,13 +74,15 @@ def repair(request: EvaluateRequest, session: Console) -> None:
     if request.write_known_findings is not None:
         require_writable(request.write_known_findings, request, session)  # the run afterwards would fail there
     count = 0
-    for one in _plans(request, find(request.scope, session), session):
+    for one in _plans(request, find(request.scope, session), session, unsafe=unsafe):
         for result in apply(_wanted(one.changes, session), disk_of(one.root)):
             change = result.change
             if result.written:
                 count += 1
                 remark = f" ({printable(result.note)})" if result.note else ""
                 session.note(f"fixed {change.path}: {', '.join(change.rules)}{remark}")
+                if change.unsafe:
+                    session.note(diff((change,)).rstrip("\n"))
             else:
                 session.note(f"not fixed {change.path}: {result.reason}")
     session.note(f"fixed {count} file{'s' * (count != 1)}")
@@ -93,7 +99,7 @@ def _wanted(changes: Iterable[Change], session: Console) -> tuple[Change, ...]:
     return tuple(wanted)
 
 
-def _plans(request: EvaluateRequest, discovery: Discovery, session: Console) -> list[_Plan]:
+def _plans(request: EvaluateRequest, discovery: Discovery, session: Console, *, unsafe: bool) -> list[_Plan]:
     """Plan the fixes of each selected skill; with --changed, of those that the change touches."""
     selection_of = selections(request.config)
     touched = touching(request.scope, discovery.roots, session)
@@ -101,17 +107,70 @@ def _plans(request: EvaluateRequest, discovery: Discovery, session: Console) -> 
     for root in discovery.roots:
         if touched is None or touched(root, None):
             selection = selection_of(root.path)
-            plans.append(_Plan(root, selection, plan(root, _is_selected(selection), today=selection.today)))
-    return list(_without_clashes(plans, discovery.roots)) if any(one.renaming for one in plans) else plans
+            changes = plan(root, _is_selected(selection), today=selection.today, unsafe=unsafe)
+            plans.append(_Plan(root, selection, changes))
+    return _renamed(plans, discovery.roots, unsafe=unsafe) if any(one.renaming for one in plans) else plans
 
 
-def _without_clashes(plans: Iterable[_Plan], roots: Sequence[SkillRoot]) -> Iterator[_Plan]:
-    """Keep a skill's name if another skill of the same client has the new name, or will get it."""
-    names = {root.path: _name(root) for root in roots}
-    for one in plans:
-        root, selection, _ = one
+def _renamed(plans: Iterable[_Plan], roots: Sequence[SkillRoot], *, unsafe: bool) -> list[_Plan]:
+    """Keep a skill's name where the new one is taken, or a text mentions the old one; ``unsafe`` renames that too."""
+    skills = {root.path: skill for root in roots if (skill := _skill(root)) is not None}
+    names = {root.path: _name(root, skills.get(root.path)) for root in roots}
+    kept = list(_without_clashes(plans, roots, names, unsafe=unsafe))
+    mentions = Mentions(tuple(skills.values()))
+    for place, one in enumerate(kept):
         change = one.renaming
         if change is None:
+            continue
+        found = mentions.of(skills[one.root.path], unicodedata.normalize("NFKC", one.root.name))
+        if found and not unsafe:
+            kept[place] = _keeping_the_name(one, f"{found[0].shown} mentions the name; see --diff --unsafe-fixes")
+        elif found:
+            _rename_mentions(kept, place, found)
+    return kept
+
+
+def _rename_mentions(plans: list[_Plan], place: int, found: Sequence[Mention]) -> None:
+    """Replace the old name of one skill in the files that mention it, on top of what else changes there."""
+    one = plans[place]
+    change = one.renaming
+    if change is None:
+        return
+    if any(mention.root.tree.real(mention.file) != mention.file for mention in found):
+        plans[place] = _keeping_the_name(one, "a symbolic link mentions the name; rename it by hand")
+        return
+    rules = tuple(sorted(RENAMES & {*change.rules}))
+    unsafe = change._replace(unsafe=tuple(sorted({*change.unsafe, *rules})))
+    plans[place] = one._replace(changes=tuple(unsafe if item is change else item for item in one.changes))
+    for mention in {item.file: item for item in found}.values():
+        index = next((at for at, item in enumerate(plans) if item.root.path == mention.root.path), None)
+        if index is None:
+            plans.append(_Plan(mention.root, one.selection, ()))
+            index = len(plans) - 1
+        target = plans[index]
+        old = next((item for item in target.changes if item.file == mention.file and item.skipped is None), None)
+        new = mention.renamed(old, rules)
+        changes = tuple(new if item is old else item for item in target.changes)
+        plans[index] = target._replace(changes=changes if old is not None else (*changes, new))
+
+
+def _keeping_the_name(one: _Plan, reason: str, *, unsafe: bool = False) -> _Plan:
+    """Plan everything but the renaming of a skill, and say why that is left out."""
+    change = one.renaming
+    if change is None:
+        return one
+    less = plan(one.root, _is_selected(one.selection, but=RENAMES), today=one.selection.today, unsafe=unsafe)
+    rules = tuple(sorted(RENAMES & {*change.rules}))
+    return one._replace(changes=(*less, change._replace(after=change.before, rules=rules, skipped=reason, unsafe=())))
+
+
+def _without_clashes(
+    plans: Iterable[_Plan], roots: Sequence[SkillRoot], names: dict[PurePosixPath, str], *, unsafe: bool
+) -> Iterator[_Plan]:
+    """Keep a skill's name if another skill of the same client has the new name, or will get it."""
+    for one in plans:
+        root = one.root
+        if one.renaming is None:
             yield one
             continue
         new = unicodedata.normalize("NFKC", root.name)
@@ -122,27 +181,31 @@ def _without_clashes(plans: Iterable[_Plan], roots: Sequence[SkillRoot]) -> Iter
             names[root.path] = new
             yield one
             continue
-        less = plan(root, _is_selected(selection, but=RENAMES), today=selection.today)
-        reason = f"{bearer.path} already has the name {root.name!r}"
-        left = change._replace(after=change.before, rules=(RENAMES,), skipped=reason)
-        yield one._replace(changes=(*less, left))
+        yield _keeping_the_name(one, f"{bearer.path} already has the name {root.name!r}", unsafe=unsafe)
 
 
-def _name(root: SkillRoot) -> str:
-    """Return the name that clients use for a skill."""
+def _skill(root: SkillRoot) -> Skill | None:
     source = read(root)
-    written = "" if isinstance(source, Unreadable) else parse(source).frontmatter.text("name")
+    if isinstance(source, Unreadable):
+        return None
+    skill = parse(source)
+    return skill if skill.frontmatter.valid else as_meant(skill)[0]
+
+
+def _name(root: SkillRoot, skill: Skill | None) -> str:
+    """Return the name that clients use for a skill."""
+    written = "" if skill is None else skill.frontmatter.text("name")
     return unicodedata.normalize("NFKC", written or root.name)
 
 
-def _is_selected(selection: Selection, *, but: str = "") -> Callable[[str], bool]:
-    """Whether a rule is selected and not ignored, by id, group, ``all`` or ``default``. ``but`` is not selected."""
+def _is_selected(selection: Selection, *, but: frozenset[str] = frozenset()) -> Callable[[str], bool]:
+    """Whether a rule is selected and not ignored, by id, group, ``all`` or ``default``; those of ``but`` are not."""
 
     def is_named(rule: str, words: frozenset[str]) -> bool:
         group, optional = _declared(rule)
         return not words.isdisjoint({rule, group, "all"}) or ("default" in words and not optional)
 
-    return lambda rule: rule != but and is_named(rule, selection.select) and not is_named(rule, selection.ignore)
+    return lambda rule: rule not in but and is_named(rule, selection.select) and not is_named(rule, selection.ignore)
 
 
 @cache

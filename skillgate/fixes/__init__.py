@@ -1,4 +1,6 @@
-"""The repairs of ``check --fix``: each replaces a few characters of a line, adds or removes no line, touches no prose.
+"""The repairs of ``check --fix``: each replaces a few characters of a line and touches no prose.
+
+A safe one adds or removes no line. Those that may change what the author meant are unsafe, and only made on request.
 
 :func:`plan` says what would change, :func:`diff` shows it, and :func:`apply` lets a door write it.
 """

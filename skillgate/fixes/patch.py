@@ -1,7 +1,8 @@
 """Changes as a unified diff: for a reader, or byte for byte for ``git apply`` and ``patch``.
 
 A file's lines are those that end with a line feed, as git has it, so that a lone carriage return is inside a line.
-Since a repair adds and takes away no line of text, the lines of both sides go in pairs, and time stays linear.
+Since a repair takes away no line of text, and adds one only above another, the lines of both sides go in pairs, and
+time stays linear.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from skillgate.fixes.repairs import LINE_END
+from skillgate.fixes.pages import LINE_END
 from skillgate.format import printable
 
 if TYPE_CHECKING:
@@ -56,11 +57,14 @@ def _file(change: Change, *, terminal: bool) -> Iterator[str]:
 
 def _pairs(before: str, after: str) -> Iterator[_Pair]:
     """Pair the lines of both sides: a line with lone carriage returns may have become several."""
-    later = iter(_lines(after))
+    lines = _lines(after)
+    later = iter(lines)
     old = new = 1
     for line in _lines(before):
         count = _rows(line)
         became, seen = [], 0
+        if lines[new - 1] != line and lines[new : new + 1] == [line]:
+            became.append(next(later))  # a line that was added
         while seen < count:
             item = next(later)
             became.append(item)
@@ -101,12 +105,14 @@ def _hunk(pairs: Sequence[_Pair], *, terminal: bool) -> Iterator[str]:
     yield f"@@ -{_range(pairs[0].old, old)} +{_range(pairs[0].new, new)} @@\n"
     position = 0
     while position < len(pairs):
-        if pairs[position].same:
-            yield _line(" ", pairs[position].before, terminal=terminal)
+        before, after = pairs[position].before, pairs[position].after
+        if after[-1] == before:
+            yield from (_line("+", line, terminal=terminal) for line in after[:-1])
+            yield _line(" ", before, terminal=terminal)
             position += 1
             continue
         run = position
-        while run < len(pairs) and not pairs[run].same:
+        while run < len(pairs) and pairs[run].after[-1] != pairs[run].before:
             run += 1
         yield from (_line("-", pair.before, terminal=terminal) for pair in pairs[position:run])
         yield from (_line("+", line, terminal=terminal) for pair in pairs[position:run] for line in pair.after)

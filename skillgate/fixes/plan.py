@@ -1,7 +1,8 @@
 """Plan the changes that fix a skill, and write them.
 
 A repair that a reader could notice is tried first: the skill is parsed and checked as it would be afterwards. Repairs
-that change its meaning, lower one of its scores or cause a new finding are left out.
+that change its meaning, lower one of its scores or cause a new finding are left out. Frontmatter that cannot be read is
+repaired before everything else.
 """
 
 from __future__ import annotations
@@ -9,7 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from skillgate.fixes.repairs import FIXES, Edit, Page, page_of
+from skillgate.fixes.frontmatter import frontmatter_invalid
+from skillgate.fixes.pages import Edit, Page, page_of
+from skillgate.fixes.repairs import FIXES, QUOTES, Fix
+from skillgate.model.finding import Severity
 from skillgate.model.skill import CodeBlock, Document, Entry, EntryKind, Skill, SkillRoot, SkillSource, Tree, Unreadable
 from skillgate.skill.find import read
 from skillgate.skill.parse import MAX_BYTES, parse
@@ -18,6 +22,7 @@ from skillgate.static import layer
 LINKED = "it is a symbolic link, or its path contains one; fix the file itself"
 CHANGED = "it changed while it was read"
 HARMFUL = "the fix would change the meaning of the file, or cause another finding"
+UNSAFE = "the fix may change what is meant; see it with --diff --unsafe-fixes"
 
 
 class Disk(Protocol):
@@ -40,6 +45,7 @@ class Change(NamedTuple):
         before, after: its bytes.
         rules: the ids of the findings that are fixed, sorted.
         skipped: why the file is left as it is, although it has such findings; None if it will be written.
+        unsafe: those of the rules whose fix may change what the author meant.
     """
 
     file: str
@@ -48,6 +54,7 @@ class Change(NamedTuple):
     after: bytes
     rules: tuple[str, ...]
     skipped: str | None = None
+    unsafe: tuple[str, ...] = ()
 
 
 class Result(NamedTuple):
@@ -67,12 +74,20 @@ class _Repair(NamedTuple):
     edits: tuple[Edit, ...]
     silent: bool
 
+    @property
+    def safe(self) -> bool:
+        """Whether all of its edits are."""
+        return all(edit.safe for edit in self.edits)
 
-def plan(root: SkillRoot, wanted: Callable[[str], bool], *, today: str = "") -> tuple[Change, ...]:
+
+def plan(
+    root: SkillRoot, wanted: Callable[[str], bool], *, today: str = "", unsafe: bool = False
+) -> tuple[Change, ...]:
     """Plan the changes that fix a skill, without writing them.
 
     ``wanted`` returns whether to fix the findings of a rule, by its id. Comments with an end date before ``today``, an
-    ISO date, no longer apply (``""``: all of them apply).
+    ISO date, no longer apply (``""``: all of them apply). Fixes that may change what the author meant are skipped
+    unless ``unsafe``.
 
     Returns:
         A change for each file that has something to fix, its main file's first, then by path; and one more, skipped,
@@ -82,19 +97,65 @@ def plan(root: SkillRoot, wanted: Callable[[str], bool], *, today: str = "") -> 
     if isinstance(source, Unreadable):
         return ()
     skill = parse(source)
-    pages, changes = {}, []
+    readable = _readable(source, skill, today) if wanted(QUOTES) else None
+    if readable is None:
+        return tuple(_planned(source, skill, wanted, today, unsafe=unsafe))
+    again = tuple(_planned(readable, parse(readable), wanted, today, unsafe=unsafe))
+    return tuple(_from_the_start(again, skill, source.data, readable.data))
+
+
+def _planned(
+    source: SkillSource, skill: Skill, wanted: Callable[[str], bool], today: str, *, unsafe: bool
+) -> Iterator[Change]:
+    pages = {}
     for document in skill.documents:
-        data = source.data if document is skill.documents[0] else _bytes(root, document)
+        data = source.data if document is skill.documents[0] else _bytes(skill.root, document)
         page = page_of(skill, document, data)
         if page is None:
-            changes.append(_change(root, document.file, data, data, (), CHANGED))
+            yield _change(skill.root, document.file, data, data, (), CHANGED)
         else:
             pages[document.file] = page
     repairs = tuple(_repairs(skill, pages.values(), wanted, today))
-    harmless = _harmless(source, skill, pages, repairs)
+    harmless = _harmless(source, skill, pages, [repair for repair in repairs if unsafe or repair.safe])
     for page in pages.values():
-        changes += _changes(page, repairs, harmless)
-    return tuple(changes)
+        yield from _changes(page, repairs, harmless, unsafe=unsafe)
+
+
+MOST_QUOTED = 8  # values of one frontmatter
+
+
+def _readable(source: SkillSource, skill: Skill, today: str) -> SkillSource | None:
+    """Put values in quotes until the frontmatter can be read; None if that is not enough, or nothing is wrong."""
+    main = skill.documents[0].file if skill.documents else ""
+    current, parsed = source, skill
+    for _ in range(MOST_QUOTED):
+        page = page_of(parsed, parsed.documents[0], current.data) if parsed.documents else None
+        edits = list(frontmatter_invalid(page)) if page is not None else []
+        if page is None or not edits or _waived(skill, main, QUOTES, edits[0].line, today):
+            return None
+        data = page.edited(edits).encode()
+        root = source.root._replace(tree=_Changed(source.root.tree, {main: data}))
+        current = source._replace(root=root, data=data, size=len(data))
+        parsed = parse(current)
+        if parsed.frontmatter.valid:
+            return current if _reads_alike(skill.documents[0], parsed.documents[0]) else None
+    return None
+
+
+def _from_the_start(changes: Iterable[Change], skill: Skill, before: bytes, readable: bytes) -> Iterator[Change]:
+    """Let the changes of a skill begin at its file as it is, before its frontmatter could be read."""
+    root, main = skill.root, skill.documents[0].file
+    others, made = [], None
+    for change in changes:
+        if change.file != main or change.after == change.before:
+            others.append(change)
+        else:
+            made = change
+    if made is None:
+        skipped = None if root.tree.real(main) == main else LINKED
+        made = Change(main, str(root.path / root.inside(main)), before, readable, (), skipped)
+    yield made._replace(before=before, rules=tuple(sorted({*made.rules, QUOTES})))
+    yield from (one._replace(before=before, after=before) if one.file == main else one for one in others)
 
 
 def apply(changes: Iterable[Change], disk: Disk) -> tuple[Result, ...]:
@@ -157,15 +218,11 @@ def _harmless(
         pending = [noticed]
         while pending and trial.left:
             some = pending.pop()
-            if trial.holds(_after(pages, (*harmless, *some)), renamed=_renames((*harmless, *some))):
+            if trial.holds(_after(pages, (*harmless, *some)), {repair.rule for repair in (*harmless, *some)}):
                 harmless += some
             elif len(some) > 1:
                 pending += (some[len(some) // 2 :], some[: len(some) // 2])
     return frozenset(harmless)
-
-
-def _renames(repairs: Iterable[_Repair]) -> bool:
-    return any(repair.rule == "NAME_MISMATCH" for repair in repairs)
 
 
 def _after(pages: Mapping[str, Page], repairs: Iterable[_Repair]) -> dict[str, bytes]:
@@ -176,24 +233,28 @@ def _after(pages: Mapping[str, Page], repairs: Iterable[_Repair]) -> dict[str, b
     return {file: pages[file].edited(made).encode() for file, made in edits.items()}
 
 
-def _changes(page: Page, repairs: Sequence[_Repair], harmless: frozenset[_Repair]) -> Iterator[Change]:
+def _changes(page: Page, repairs: Sequence[_Repair], harmless: frozenset[_Repair], *, unsafe: bool) -> Iterator[Change]:
     root, file = page.skill.root, page.document.file
     before = page.raw.encode()
     mine = [repair for repair in repairs if repair.file == file]
     made = [repair for repair in mine if repair in harmless]
-    left = [repair for repair in mine if repair not in harmless]
+    left = [repair for repair in mine if repair not in harmless and (unsafe or repair.safe)]
+    hidden = [repair for repair in mine if not (unsafe or repair.safe)]
     if made:
         after = _after({file: page}, made)[file]
         yield _change(root, file, before, after, made, None if root.tree.real(file) == file else LINKED)
     if left:
         yield _change(root, file, before, before, left, HARMFUL)
+    if hidden:
+        yield _change(root, file, before, before, hidden, UNSAFE)
 
 
 def _change(
-    root: SkillRoot, file: str, before: bytes, after: bytes, repairs: Iterable[_Repair], skipped: str | None
+    root: SkillRoot, file: str, before: bytes, after: bytes, repairs: Sequence[_Repair], skipped: str | None
 ) -> Change:
     rules = tuple(sorted({repair.rule for repair in repairs}))
-    return Change(file, str(root.path / root.inside(file)), before, after, rules, skipped)
+    unsafe = tuple(sorted({repair.rule for repair in repairs if not repair.safe}))
+    return Change(file, str(root.path / root.inside(file)), before, after, rules, skipped, unsafe)
 
 
 # -- A skill as it would be after repairs: parsed and judged in memory, and compared with what it is
@@ -232,28 +293,41 @@ class Trial:
         self._judged = layer.run(skill)
         self._known = {(claim.id, claim.file, claim.line) for claim in self._judged.claims}
 
-    def holds(self, changed: Mapping[str, bytes], *, renamed: bool) -> bool:
+    def holds(self, changed: Mapping[str, bytes], rules: Iterable[str]) -> bool:
         """Whether the skill would mean the same, score no less in anything, and have no new finding.
 
-        ``changed`` holds new bytes by tree path; ``renamed`` says whether the name may become that of the directory.
+        ``changed`` holds new bytes by tree path; ``rules`` are those whose repairs made them. If the text is divided in
+        another way, its lines cannot be compared: then fewer errors are what counts.
         """
         self.left -= 1
         root = self._source.root._replace(tree=_Changed(self._source.root.tree, changed))
         data = changed.get(self._main, self._source.data)
         after = parse(self._source._replace(root=root, data=data, size=len(data)))
-        return self._means_the_same(after, renamed=renamed) and self._is_no_worse(after)
+        fixes = [FIXES[rule] for rule in rules]
+        if any(fix.blocks for fix in fixes):
+            return self._has_the_head(after, fixes) and self._has_fewer_errors(after)
+        links = any(fix.links for fix in fixes)
+        return self._has_the_head(after, fixes) and self._reads_alike(after, links=links) and self._is_no_worse(after)
 
-    def _means_the_same(self, after: Skill, *, renamed: bool) -> bool:
-        before = self._skill
-        head = dict(before.frontmatter.values)
-        if renamed:
-            head["name"] = before.root.name
-        return (
-            before.frontmatter.valid == after.frontmatter.valid
-            and head == after.frontmatter.values
-            and len(before.documents) == len(after.documents)
-            and all(_reads_alike(*pair) for pair in zip(before.documents, after.documents, strict=True))
+    def _has_the_head(self, after: Skill, fixes: Iterable[Fix]) -> bool:
+        before = self._skill.frontmatter
+        head = dict(before.values)
+        for fix in fixes:
+            head |= fix.head(self._skill) if fix.head is not None else {}
+        return before.valid == after.frontmatter.valid and head == after.frontmatter.values
+
+    def _reads_alike(self, after: Skill, *, links: bool) -> bool:
+        pairs = list(zip(self._skill.documents, after.documents, strict=False))
+        alike = all(_reads_alike(*pair) or (links and _leads_further(*pair)) for pair in pairs)
+        return alike and len(pairs) == len(self._skill.documents) == len(after.documents)
+
+    def _has_fewer_errors(self, after: Skill) -> bool:
+        """Whether errors go away, and none of another rule comes."""
+        before, left = (
+            [claim.id for claim in judged.claims if claim.severity is Severity.ERROR]
+            for judged in (self._judged, layer.run(after))
         )
+        return len(left) < len(before) and set(left) <= set(before)
 
     def _is_no_worse(self, after: Skill) -> bool:
         judged = layer.run(after)
@@ -271,6 +345,19 @@ def _reads_alike(before: Document, after: Document) -> bool:
     same = after._replace(text=before.text, code_blocks=before.code_blocks) == before
     blocks = list(zip(before.code_blocks, after.code_blocks, strict=False))
     return same and len(before.code_blocks) == len(after.code_blocks) and all(_is_same_code(*pair) for pair in blocks)
+
+
+def _leads_further(before: Document, after: Document) -> bool:
+    """Whether two readings of one file differ in links alone, of which none is broken that was not before."""
+    links = list(zip(before.links, after.links, strict=False))
+    return (
+        len(before.links) == len(after.links)
+        and all(one.target == two.target or (one.dead and not two.dead) for one, two in links)
+        and before.code_blocks == after.code_blocks
+        and [heading.text for heading in before.headings] == [heading.text for heading in after.headings]
+        and [block.line for block in before.blocks] == [block.line for block in after.blocks]
+        and (before.anchors, before.complete) == (after.anchors, after.complete)
+    )
 
 
 def _is_same_code(before: CodeBlock, after: CodeBlock) -> bool:

@@ -3,58 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from posixpath import dirname, relpath
 from typing import NamedTuple
 
-from skillgate.model.skill import CodeBlock, Document, Skill
-from skillgate.skill.frontmatter import name_defect, same_name
+from skillgate.fixes.frontmatter import (
+    allowed_tools,
+    directory_name,
+    frontmatter_tab,
+    metadata_shape,
+    name_invalid,
+    name_mismatch,
+    quoted_metadata,
+    specified_tools,
+)
+from skillgate.fixes.pages import BOM, Edit, Page
+from skillgate.model.finding import Severity
+from skillgate.model.skill import CodeBlock, Skill
+from skillgate.skill.links import target_path
+from skillgate.static import layer
 from skillgate.static.code import certain_language, syntax_error
-
-BOM = "\ufeff"
-LINE_END = "\r\n|\r|\n"
-
-
-class Edit(NamedTuple):
-    """Characters to replace: those of the file from ``start`` to before ``stop``. ``line`` is the finding's line."""
-
-    line: int
-    start: int
-    stop: int
-    text: str
-
-
-class Page(NamedTuple):
-    """One file of a skill, as it is and as it was parsed.
-
-    Attributes:
-        skill: the skill it belongs to.
-        document: its facts; their line numbers are those of ``lines``, counted from 1.
-        main: whether it is the skill's main file.
-        raw: all of it, with its byte order mark and its own line ends.
-        lines: its lines without their ends; the last is ``""`` if the file ends with a line end.
-        ends: the end of each line but the last.
-        starts: where each line begins in ``raw``.
-    """
-
-    skill: Skill
-    document: Document
-    main: bool
-    raw: str
-    lines: tuple[str, ...]
-    ends: tuple[str, ...]
-    starts: tuple[int, ...]
-
-    def edited(self, edits: Iterable[Edit]) -> str:
-        """Return the text with edits made. A line end that one adds is the file's, unless those are fixed too."""
-        made = sorted(edits, key=lambda edit: (edit.start, edit.stop))
-        mends_ends = any("\r" in self.raw[edit.start : edit.stop] for edit in made)
-        newline = "\n" if mends_ends or not self.ends else self.ends[-1]
-        parts: list[str] = []
-        position = 0
-        for edit in made:
-            parts += (self.raw[position : edit.start], edit.text.replace("\n", newline))
-            position = edit.stop
-        return "".join((*parts, self.raw[position:]))
 
 
 class Fix(NamedTuple):
@@ -63,28 +31,16 @@ class Fix(NamedTuple):
     Attributes:
         find: gives the edits of a page, of which any part may be left out. No two repairs touch the same characters.
         silent: the parsed file stays the same, so the repair need not be tried before it is made.
+        head: gives the values of the frontmatter that the repair changes, as they are afterwards.
+        links: dead links of the file may lead somewhere afterwards.
+        blocks: the text may be divided in another way afterwards.
     """
 
     find: Callable[[Page], Iterator[Edit]]
     silent: bool = False
-
-
-def page_of(skill: Skill, document: Document, data: bytes) -> Page | None:
-    """Cut the bytes of a document into lines; None if they are no longer what was parsed."""
-    try:
-        raw = data.decode("utf-8")
-    except UnicodeDecodeError:
-        return None
-    parts = re.split(f"({LINE_END})", raw)
-    lines, ends = tuple(parts[::2]), tuple(parts[1::2])
-    if "\n".join(lines).removeprefix(BOM) != document.text:
-        return None
-    starts, position = [0], 0
-    for line, end in zip(lines, ends, strict=False):
-        position += len(line) + len(end)
-        starts.append(position)
-    main = document is skill.documents[0]
-    return Page(skill, document, main, raw, lines, ends, tuple(starts))
+    head: Callable[[Skill], Mapping[str, object]] | None = None
+    links: bool = False
+    blocks: bool = False
 
 
 def _byte_order_mark(page: Page) -> Iterator[Edit]:
@@ -97,16 +53,6 @@ def _byte_order_mark(page: Page) -> Iterator[Edit]:
         yield Edit(1, 0, 1, "")
 
 
-def _frontmatter_tab(page: Page) -> Iterator[Edit]:
-    """Put one space in place of the white space with a tab between a frontmatter key and its value."""
-    for problem in page.skill.problems_of("frontmatter_tab") if page.main else ():
-        line = problem.span.line
-        gap = re.match(r"[^:]+:([ \t]+)", page.lines[line - 1])
-        if gap is not None:
-            start = page.starts[line - 1]
-            yield Edit(line, start + gap.start(1), start + gap.end(1), " ")
-
-
 def _line_ends(page: Page) -> Iterator[Edit]:
     """Make every line end a line feed."""
     wrong = "\r" if "\r" in page.ends else "\r\n"
@@ -116,49 +62,6 @@ def _line_ends(page: Page) -> Iterator[Edit]:
     for start, text, end in zip(page.starts, page.lines, page.ends, strict=False):
         if end != "\n":
             yield Edit(line, start + len(text), start + len(text) + len(end), "\n")
-
-
-# What some YAML reader takes for something else than text.
-_NOT_TEXT = frozenset(("y", "n", "yes", "no", "on", "off", "true", "false", "null"))
-
-
-def _name_mismatch(page: Page) -> Iterator[Edit]:
-    """Return the skill the name of its directory.
-
-    Only where the directory's name is a valid one and the name is written plainly on one line. A skill that is the root
-    of its repository keeps its name: what a checkout is called has no meaning.
-    """
-    skill = page.skill
-    if not page.main or not _differs(skill):
-        return
-    line = skill.frontmatter.line("name")
-    text = page.lines[line - 1]
-    key = re.match(r"[ ]*name:[ \t]+", text)
-    if key is None:
-        return
-    for quote in ("", "'", '"'):
-        written = f"{quote}{skill.frontmatter.values['name']}{quote}"
-        end = key.end() + len(written)
-        if text[key.end() : end] == written and re.fullmatch(r"(?:[ \t]+#.*)?[ \t]*", text[end:]):
-            start = page.starts[line - 1]
-            yield Edit(line, start + key.end(), start + end, _written(skill.root.name, quote))
-            return
-
-
-def _differs(skill: Skill) -> bool:
-    head, wanted = skill.frontmatter, skill.root.name
-    name, line = head.text("name"), head.line("name")
-    if any(problem.span.line == line for problem in skill.problems_of("duplicate_key")):
-        return False
-    certain = bool(skill.root.directory and wanted) and name_defect(wanted) is None
-    return certain and bool(name) and not same_name(name, wanted)
-
-
-def _written(name: str, quote: str) -> str:
-    """Keep existing quotes; add some only if the unquoted name might not be read as text."""
-    if not quote and (not name[0].isalpha() or name in _NOT_TEXT):
-        quote = '"'
-    return f"{quote}{name}{quote}"
 
 
 def _no_final_newline(page: Page) -> Iterator[Edit]:
@@ -185,11 +88,76 @@ def _language(block: CodeBlock) -> str | None:
     return language if language and syntax_error(language, block.code) is None else None
 
 
+_LINK_TO = "link to "  # how BROKEN_LINK names the one file that a link may mean
+
+
+def _broken_link(page: Page) -> Iterator[Edit]:
+    """Lead links to the one file that they can mean.
+
+    Unsafe if the finding is no error: the link may then be meant for a file of the user's project.
+    """
+    document, skill = page.document, page.skill
+    if not any(link.dead for link in document.links):
+        return
+    main = skill.documents[0]
+    alone = skill._replace(documents=(main,) if page.main else (main, document))  # not all of them for each page
+    for hit in layer.rule("broken_link").find(alone):
+        if (hit.file or main.file) != document.file or not (hit.fix or "").startswith(_LINK_TO):
+            continue
+        first = next((link for link in document.links if link.dead and link.span == hit.span), None)
+        place = str(hit.fix).removeprefix(_LINK_TO)
+        if first is None or not re.fullmatch(r"[\w./-]+", place):
+            continue
+        wanted = relpath(f"{skill.root.directory}/{place}", dirname(document.file) or ".")
+        alike = [link for link in document.links if link.dead and target_path(link.target) == target_path(first.target)]
+        safe = hit.severity in (None, Severity.ERROR)
+        found = [span for line in {link.span.line for link in alike} for span in _targets(page, line, first.target)]
+        if len(found) == len(alike):
+            yield from (Edit(hit.span.line, start, stop, wanted, safe) for start, stop in found)
+
+
+def _targets(page: Page, line: int, target: str) -> Iterator[tuple[int, int]]:
+    """Yield the places of a target's path in the links of a line."""
+    path = re.split(r"[#?]", target, maxsplit=1)[0]
+    for found in re.finditer(rf"\]\(<?({re.escape(path)})(?=[#?>)\s])", page.lines[line - 1]):
+        yield page.starts[line - 1] + found.start(1), page.starts[line - 1] + found.end(1)
+
+
+_HASH_COMMENTS = r"(?:|ba|z|fi)sh|shell|console|python3?|py|ya?ml|toml|ruby|rb|perl|r|make(?:file)?|dockerfile|ini|text"
+
+
+def _unclosed_fence(page: Page) -> Iterator[Edit]:
+    """Close a code block above the first heading in it, as the author may have meant. Unsafe."""
+    block = next((block for block in page.document.code_blocks if not block.closed), None)
+    if block is None or block.language in ("markdown", "md", "mdx") or not page.document.complete:
+        return
+    fence = re.match(r"[ ]{0,3}(`{3,}|~{3,})", page.lines[block.line - 1])
+    if fence is None:
+        return
+    heading = r"##+ \S" if re.fullmatch(_HASH_COMMENTS, block.language) else r"#+ \S"
+    for row in range(block.line + 1, min(block.end_line, len(page.lines))):
+        if not page.lines[row - 1].strip() and re.match(heading, page.lines[row]):
+            while row > block.line and not page.lines[row - 1].strip():
+                row -= 1
+            if row > block.line:
+                yield Edit(block.line, page.starts[row], page.starts[row], f"{fence[1]}\n", safe=False)
+            return
+
+
 FIXES = {
+    "ALLOWED_TOOLS_SHAPE": Fix(allowed_tools, head=specified_tools),
+    "BROKEN_LINK": Fix(_broken_link, links=True),
     "BYTE_ORDER_MARK": Fix(_byte_order_mark, silent=True),
-    "FRONTMATTER_TAB": Fix(_frontmatter_tab),
+    "FRONTMATTER_TAB": Fix(frontmatter_tab),
     "LINE_ENDS": Fix(_line_ends, silent=True),
-    "NAME_MISMATCH": Fix(_name_mismatch),
+    "METADATA_SHAPE": Fix(metadata_shape, head=quoted_metadata),
+    "NAME_INVALID": Fix(name_invalid, head=directory_name),
+    "NAME_MISMATCH": Fix(name_mismatch, head=directory_name),
     "NO_FINAL_NEWLINE": Fix(_no_final_newline),
+    "UNCLOSED_FENCE": Fix(_unclosed_fence, blocks=True),
     "UNTAGGED_CODE": Fix(_untagged_code),
 }
+"""The repairs that need nothing but the parsed skill."""
+
+QUOTES = "FRONTMATTER_INVALID"
+"""The repair that comes first: with it, the others have a frontmatter to look at."""

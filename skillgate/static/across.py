@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -158,10 +160,15 @@ def _listed_words(member: Member) -> tuple[list[str], list[str]]:
 # -- Descriptions alike
 
 LEAST = 0.3  # share of the score that each of two descriptions has for itself
+CERTAIN = 0.6  # share from which few shared words are enough
+LEAST_WORDS = 6  # that two descriptions have in common below that share
 MARGIN = 1.25  # how many times a line's score for its own skill a sibling's must be to be clearly higher
 LEAST_LINES = 3  # on when to use a skill, nearer to one sibling
 LEAST_SHARED = 2  # words that such a line and the sibling's description have in common
 _WORDS = 6  # shared words that a message names
+_RUN = 6  # words in a row that are a passage
+_OWN = 3  # words that a description needs besides such passages to be compared without them
+_COMMON = 3  # skills that say a passage for it to describe none of them
 
 
 class _Catalogue(NamedTuple):
@@ -178,14 +185,15 @@ def indistinct(members: Sequence[Member]) -> Iterator[Clash]:
 
     Why:
         A model chooses among the listed skills by name and description alone. If two of them say much the same in the
-        same words, it has nothing to choose by. Two cases are reported. First, descriptions share their important
-        words (BM25 over name and description; at least 0.3 of the score each has for itself), and one of the two has no
+        same words, it has nothing to choose by. Two cases are reported. First, descriptions share their important words
+        (BM25 over name and description; at least 0.3 of the score each has for itself), and one of the two has no
         distinct word: none that it says twice, name included, and the other never. `paypal-integration` and
         `stripe-integration` may read alike word for word and are still distinct; so are two skills if one names the
-        other. Second, more than half of a skill's own lines on when to use it are closer to a sibling's description, by
-        a clear margin. The measure shows how distinct the texts are and predicts nothing about any model. Skills that
-        are listed together are compared; skills of other plugins are an info. Skills that a model never chooses are
-        ignored.
+        other. A passage that three skills share describes none of them and does not count, and fewer than six shared
+        words count only in short descriptions that are nearly equal. Second, more than half of a skill's own lines on
+        when to use it are closer to a sibling's description, by a clear margin. The measure shows how distinct the
+        texts are and predicts nothing about any model. Skills that are listed together are compared; skills of other
+        plugins are an info. Skills that a model never chooses are ignored.
 
     Bad:
         cqrs-implementation: Separates read and write models. Use when optimizing queries in event-sourced systems.
@@ -197,8 +205,8 @@ def indistinct(members: Sequence[Member]) -> Iterator[Clash]:
         projection-patterns: Builds and rebuilds projections. Use when a projection lags, is replayed or changes its
         shape.
 
-    Source: skillgate's own measure. The threshold was set on 232 public skills: a reader found that all five pairs over
-    it that are listed together overlap; at 0.26 the first pair appeared that does not.
+    Source: skillgate's own measure. The threshold was set on 232 public skills: a reader found that the pairs over it
+    that are listed together overlap; at 0.26 the first pair appeared that does not.
     """
     for part in comparable(members):
         listed = [member for member in part if member.listing.listed and member.listing.description]
@@ -224,27 +232,54 @@ def _split_twins(listed: Sequence[Member]) -> tuple[list[tuple[Member, Member]],
 
 
 def _catalogue(listed: Sequence[Member]) -> _Catalogue:
-    texts = tuple((member.path, _text(member.listing)) for member in listed)
+    texts = tuple(zip((member.path for member in listed), _own_texts([one.listing for one in listed]), strict=True))
     shelves: dict[tuple[str | None, str], set[str]] = {}
     for member in listed:
         shelves.setdefault(shelf(member), set()).add(member.path)
     return _Catalogue({member.path: member for member in listed}, Index(texts), shelves)
 
 
-def _text(listing: Listing) -> str:
+def _own_texts(listings: Sequence[Listing]) -> Iterator[str]:
+    """Give what is compared of each skill, without the passages that many have in common and that describe none."""
+    spoken = [f"{listing.description} {listing.when_to_use}".split() for listing in listings]
+    folded = [[word.lower() for word in words] for words in spoken]
+    runs = Counter(run for words in folded for run in set(_runs(words)))
+    for listing, words, plain in zip(listings, spoken, folded, strict=True):
+        common = {at + step for at, run in enumerate(_runs(plain)) if runs[run] >= _COMMON for step in range(_RUN)}
+        own = [word for at, word in enumerate(words) if at not in common]
+        yield _text(listing.name, " ".join(own if len(own) >= _OWN else words))
+
+
+def _runs(words: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    return zip(*(words[step:] for step in range(_RUN)), strict=False)
+
+
+def _text(name: str, spoken: str) -> str:
     """Join what is compared, with the words of the name as the text writes them: C# for csharp, Spring Boot."""
-    text = f"{listing.description} {listing.when_to_use}".lower()
-    text = text.replace("c++", "cplusplus").replace("c#", "csharp").replace("f#", "fsharp")
+    text = spoken.lower().replace("c++", "cplusplus").replace("c#", "csharp").replace("f#", "fsharp")
     words = ["".join(filter(str.isalnum, word)) for word in text.split()]
     joined = {one + two for one, two in pairwise(words)}
-    repeated = " ".join(part for part in listing.name.lower().split("-") if part in joined)
-    return f"{listing.name} {text} {repeated}"
+    repeated = " ".join(part for part in name.lower().split("-") if part in joined)
+    return f"{name} {text} {repeated}"
+
+
+_STEERS = r"(?:\b(?:use|using|prefer|see|try|with|via|load|run|invoke|to|than|and|or)[ ](?:the[ ])?)"
 
 
 def _names(one: Member, other: Member) -> bool:
-    """Whether a skill's description names another, as one that says which of the two to use."""
+    """Whether a skill's description names another, as one that says which of the two to use.
+
+    A name of one word may be a word: it counts in "use pdf for …", "the pdf skill" and in quotes.
+    """
     name = other.listing.name.lower()
-    return "-" in name and name in f"{one.listing.description} {one.listing.when_to_use}".lower()
+    text = " ".join(f"{one.listing.description} {one.listing.when_to_use}".lower().split())
+    if name not in text:
+        return False
+    word = rf"(?<![\w-]){re.escape(name)}(?![\w-])"
+    if "-" in name:
+        return re.search(word, text) is not None
+    marked = rf"[`'\"/$]{re.escape(name)}[`'\"]"
+    return re.search(rf"{_STEERS}[`'\"/$*]{{0,3}}{word}|{marked}|{word} (?:skill|instead)\b", text) is not None
 
 
 def _alike(catalogue: _Catalogue) -> Iterator[Clash]:
@@ -270,7 +305,10 @@ def _nearest(catalogue: _Catalogue, member: Member) -> Iterator[Likeness]:
         other = catalogue.members[one.key]
         if _names(member, other) or _names(other, member):
             continue  # one of them says when the other is meant
-        if other.listing.name != member.listing.name and not _are_distinct(catalogue, member.path, one.key):
+        few = one.share < CERTAIN and len(_told(one.shared)) < LEAST_WORDS
+        if few or other.listing.name == member.listing.name:
+            continue
+        if not _are_distinct(catalogue, member.path, one.key):
             yield one
             return
 
@@ -305,7 +343,12 @@ def _stray(catalogue: _Catalogue, member: Member) -> tuple[str, str] | None:
 
 
 def _words(shared: Sequence[str]) -> str:
-    return ", ".join([word for word in shared if len(word) > 1 and word != "use"][:_WORDS])
+    return ", ".join(_told(shared)[:_WORDS])
+
+
+def _told(shared: Sequence[str]) -> list[str]:
+    """Drop the shared words that say nothing."""
+    return [word for word in shared if len(word) > 1 and word != "use"]
 
 
 def _clash(member: Member, other: Member, message: str) -> Clash:

@@ -19,7 +19,8 @@ MAX_DIRECTIVES = 15
 Why:
     The whole file is loaded each time the skill is used, also for the one case that needs a tenth of it. What is needed
     now and then belongs in references/, where a model reads it on demand. Runs of blank lines count once; an empty
-    references/ directory, or an empty file in it, changes nothing.
+    references/ directory, or an empty file in it, changes nothing. If other documents of the skill are in other
+    folders, the finding is an info.
 
 Bad:
     A SKILL.md of 1,100 lines with every table of the vendor's manual.
@@ -32,7 +33,8 @@ Source: PluginEval method, anti-pattern BLOATED_SKILL.
 def _bloated_skill(skill: Skill) -> Iterator[Hit]:
     if skill.effective_lines > BLOAT_LINES and not skill.references and skill.has_body:
         size = f"{skill.lines:,} lines, about {skill.tokens:,} tokens at 2.6 characters each"
-        yield Hit(Span(), f"{size}, and nothing in references/")
+        severity = Severity.INFO if len(skill.documents) > 1 else None
+        yield Hit(Span(), f"{size}, and nothing in references/", severity=severity)
 
 
 @documented("""A relative link to another skill, agent or command that is not there.

@@ -83,12 +83,20 @@ _LIMITS = r"(?:larger than|more than \d|nested deeper|deeper than|nested too|too
 _TEMPLATE = r"\{%|<<|>>|\A\s*[-+](?![-+\d ])|\A\s*@@ |(?m:^[-+] ?[\"{\w])|(?m:^\.{2,}\s*$)|✅|❌|✓|✗|→|⇒|=>"
 
 
+# A gap for the reader to fill, as `[Service Name]`, and a choice, as `true/false`.
+_GAP = r"\[[A-Z][\w '/&-]{0,60}\]"
+_CHOICE = r"\b(true|false|null|\d+)(?:\s?[/|]\s?(?:true|false|null|\d+)\b)+"
+
+
 def certain_error(language: str, code: str) -> str | None:
     """Say why a block does not parse if nothing suggests that it is meant so; else None."""
     reason = syntax_error(language, code)
-    if reason is None or re.match(_LIMITS, reason) or _LENIENT[_KINDS[language]](code, reason):
+    if reason is None or re.match(_LIMITS, reason):
         return None
-    return reason
+    filled = re.sub(_GAP, "0", re.sub(_CHOICE, r"\1", code))
+    if filled != code and syntax_error(language, filled) is None:
+        return None
+    return None if _LENIENT[_KINDS[language]](filled, reason) else reason
 
 
 _FILE_TEMPLATE = r"\{\{|\{%|<%|%\}|\$\{\{|<[A-Z][A-Z_ ]+>|__[A-Z]+__|@[A-Z_]+@|(?m:^<{7} )"
@@ -141,18 +149,26 @@ _SKETCH = (
 
 
 # What opens and never closes ends with its line, or with the block: else each of many would be followed to the end.
-_JSON_COMMENT = r'("(?:[^"\\\n]|\\.)*+"?)|//[^\n]*|/\*.*?(?:\*/|\Z)|#[^\n]*'
+_JSON_COMMENT = (
+    r'("(?:[^"\\\n]|\\.)*+"?)|//[^\n]*|/\*.*?(?:\*/|\Z)|#[^\n]*|(?:[✓✔✅✗✘❌⚠→←⇒⇐]|->|<-|=>)[^\n]*'
+    r"|^[ \t]*[A-Z][\w ]{0,40}:[ \t]*$"  # a label
+)
+_METHOD = r"(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)[ ]"
+_HTTP = rf"(?m)^[ \t]*(?:HTTP/\d|{_METHOD}(?:/|https?:|\{{))"
+# The lines of an HTTP message above its body.
+_HTTP_LINES = rf"(?m)^[ \t]*(?:HTTP/\d[^\n]*|{_METHOD}(?:(?=\{{)|[^\n]*$)|[A-Z][A-Za-z-]{{1,40}}:[ ][^\n\"{{}}\[\]]+$)"
 
 
 def _lenient_json(code: str, reason: str) -> bool:
-    """Accept comments, trailing commas, several values in a row, and members without the braces around them."""
+    """Accept comments, trailing commas, several values in a row, members without braces, and HTTP messages."""
     del reason
     import json
 
     if re.search(_SKETCH, code):
         return True
     decoder = json.JSONDecoder(strict=False)
-    text = re.sub(_JSON_COMMENT, r"\1", code, flags=re.DOTALL)
+    text = re.sub(_HTTP_LINES, "", code) if re.search(_HTTP, code) else code
+    text = re.sub(_JSON_COMMENT, r"\1", text, flags=re.DOTALL | re.MULTILINE)
     text = re.sub(r",(?=\s*[}\]])", "", text)
     position = _skip(text, 0)
     while position < len(text):
@@ -198,7 +214,42 @@ def _lenient_python(code: str, reason: str) -> bool:
         return True
     if re.search(_BARE_DECORATOR, code) or (reason == "expected ':'" and re.search(_SIGNATURE, code)):
         return True
-    return any(syntax_error("python", whole.format(code)) is None for whole in _WHOLES)
+    return any(syntax_error("python", whole.format(code)) is None for whole in _WHOLES) or _lists_signatures(code)
+
+
+MAX_SIGNATURES = 500  # statements of a block that are read as signatures
+_CALL = r"(?:async |await |\w+ = )?[A-Za-z_][\w.]*\("
+
+
+def _lists_signatures(code: str) -> bool:
+    """Whether each statement parses, once what looks like a call is read as the head of a definition."""
+    from textwrap import dedent
+
+    statements = re.split(r"\n(?=[^\s)\]}])", "\n" + dedent(code))
+    found = False
+    for statement in statements if len(statements) <= MAX_SIGNATURES else ():
+        if syntax_error("python", statement) is None:
+            continue
+        match = re.match(_CALL, statement)
+        if match is None or syntax_error("python", _definition(statement[match.end() :])) is not None:
+            return False
+        found = True
+    return found
+
+
+def _definition(rest: str) -> str:
+    """Write a definition from what follows the first bracket of a signature, with its docstring if it has one."""
+    lines = [_without_comment(line) for line in rest.split("\n")]
+    depth, end = 1, 0
+    while depth > 0 and end < len(lines):
+        depth += lines[end].count("(") - lines[end].count(")")
+        end += 1
+    return "\n".join((f"def f({lines[0]}", *lines[1:end])) + ":\n" + ("\n".join(lines[end:]).rstrip() or " pass")
+
+
+def _without_comment(line: str) -> str:
+    code, _, comment = line.partition(" #")
+    return line if "'" in comment or '"' in comment else code.rstrip()
 
 
 def _lenient_toml(code: str, reason: str) -> bool:
@@ -213,9 +264,10 @@ def _lenient_yaml(code: str, reason: str) -> bool:
         return True  # its anchor is elsewhere; YAML 1.2 has that escape
     if re.search(_TEMPLATE.replace("|->", "").replace(r"|(?m:^[-+] ?[\"{\w])", r"|(?m:^\+ ?[\"{\w])"), code):
         return True
-    if code.startswith("---\n"):
-        head = code[4:].partition("\n---")[0]
-        return syntax_error("yaml", head) is None and "\n---" in code
+    front = re.match(r"(?:[ \t]*(?:#[^\n]*)?\n)*+---\n", code)
+    if front is not None:
+        head, mark, _ = code[front.end() :].partition("\n---")
+        return syntax_error("yaml", head) is None and bool(mark)
     parts = re.split(r"\n[ \t]*\n(?=\S)|\n(?=#)", code.strip("\n"))
     return len(parts) > 1 and all(syntax_error("yaml", part) is None for part in parts)
 

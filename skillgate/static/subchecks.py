@@ -29,6 +29,7 @@ from skillgate.static.text import (
     orchestrates_place,
     output_place,
     returns_place,
+    titles,
     without_body,
 )
 
@@ -456,8 +457,9 @@ ALONE = 0.50
 HANDS_OVER, MOST_HANDS_OVER = 0.50, 4
 EACH, MOST = 0.08, 0.25
 _RELATED_HEADING = re.compile(
-    r"^(?:\d+[.)]? )?(?:related(?: (?:skills?|agents?|commands?|resources?|reading|topics?|docs|documentation|files?))?"
-    r"|see also|(?:companion|sibling) skills?|works (?:well )?with(?: other skills)?|integration with other skills)\W*$"
+    r"^[\W_]*(?:\d{1,3}(?:\.\d{1,3}){0,3}[\W_]+)?"  # marks of bold and code, emoji, and a number
+    r"(?:related(?: (?:skills?|agents?|commands?|resources?|reading|topics?|docs|documentation|files?))?|see also"
+    r"|(?:companion|sibling) skills?|works (?:well )?with(?: other skills)?|integration with other skills)[\W_]*$"
 )
 _RELATED_LINE = re.compile(r"^\W{0,4}(?:see also\b|related(?: (?:skills?|agents?|commands?))?\s?:)", re.MULTILINE)
 
@@ -496,10 +498,10 @@ def _related(skill: Skill) -> Evidence:
 
 def _related_section(skill: Skill) -> Evidence:
     thin = None
-    for item in skill.headings:
-        if item.level > 1 and _RELATED_HEADING.search(item.text.lower()):
+    for item, title in titles(skill):
+        if _RELATED_HEADING.search(title.lower()):
             if item.counts or item.links:
-                return Evidence(f"section “{item.text}”", 0.25, 0.25, item.line)
+                return Evidence(f"section “{title}”", 0.25, 0.25, item.line)
             thin = thin or item
     for block in skill.blocks:
         match = _RELATED_LINE.search(block.text.lower()) if block.leads_on else None

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from skillgate.model.finding import Hit, Severity
 from skillgate.model.score import Evidence, Measured
-from skillgate.model.skill import BETWEEN_BLOCKS, Document, Language, Skill, Span, TextBlock
+from skillgate.model.skill import BETWEEN_BLOCKS, Document, Heading, Language, Skill, Span, TextBlock
 from skillgate.skill.frontmatter import split
 
 _REFERENCE = r"&#?\w{1,31};"
@@ -338,6 +338,18 @@ def heading(skill: Skill, pattern: re.Pattern[str]) -> Place | None:
         if item.level > 1 and item.counts and pattern.search(item.text.lower()):
             return Place(excerpt(item.text), item.line)
     return None
+
+
+def titles(skill: Skill) -> Iterator[tuple[Heading, str]]:
+    """Yield each heading below the title, and its text; one of code alone as it is written."""
+    lines: list[str] = []
+    for item in skill.headings:
+        if item.level > 1:
+            title = item.text
+            if title.strip("◌ ") == "":
+                lines = lines or skill.documents[0].text.split("\n")
+                title = lines[item.line - 1].strip("# ")
+            yield item, title
 
 
 def first_sentence(skill: Skill, pattern: re.Pattern[str]) -> Place | None:

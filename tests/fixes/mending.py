@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from skillgate.model.skill import Skill, SkillRoot
     from skillgate.static.layer import StaticResult
 
-RULES = (*("BYTE_ORDER_MARK", "FRONTMATTER_TAB", "LINE_ENDS", "NAME_MISMATCH", "NO_FINAL_NEWLINE", "UNTAGGED_CODE"),)
+RULES = (
+    *("ALLOWED_TOOLS_SHAPE", "BYTE_ORDER_MARK", "FRONTMATTER_TAB", "LINE_ENDS", "METADATA_SHAPE", "NAME_INVALID"),
+    *("NAME_MISMATCH", "NO_FINAL_NEWLINE", "UNTAGGED_CODE"),
+)
 HEAD = """\
 ---
 name: merge-sheets
@@ -73,10 +76,10 @@ def planned(directory: Path, rules: Collection[str] = RULES, *, today: str = "")
     return plan(root_at(directory), lambda rule: rule in rules, today=today)
 
 
-def mend(directory: Path, rules: Collection[str] = RULES, *, today: str = "") -> Mended:
+def mend(directory: Path, rules: Collection[str] = RULES, *, today: str = "", unsafe: bool = False) -> Mended:
     """Plan and write repairs."""
     before = judged(directory)
     root = root_at(directory)
-    changes = plan(root, lambda rule: rule in rules, today=today)
+    changes = plan(root, lambda rule: rule in rules, today=today, unsafe=unsafe)
     results = apply(changes, disk_of(root))
     return Mended(changes, results, before, judged(directory))

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import skillgate
 from skillgate.fixes import apply, plan
+from skillgate.fixes.repairs import FIXES
 from skillgate.skill.find import discover
 from skillgate.skill.tree import disk_of
 from tests.fixes.mending import RULES, mend, planned
@@ -24,10 +25,17 @@ if TYPE_CHECKING:
 DATA = os.environ.get("SKILLGATE_TEST_DATA", "")
 _NAMES = st.sampled_from(("merge-sheets", "join", "'join'", '"a b" # why', "Merge  # x", "[a]", "12", "", "&a x"))
 _GAPS = st.sampled_from((": ", ":\t", ": \t ", ":  "))
+_FIELDS = (
+    *("\nallowed-tools: Read, Bash(git:*)", "\nallowed-tools: [Read, 'Bash(a b)']", "\nallowed-tools: 'Read,Grep' # x"),
+    *("\nmetadata:\n  version: 1.10\n  on: 2026-01-31 # x", "\nmetadata:\n  a: 1\n  b: [1]", "\nmetadata: {a: 1}"),
+    "\nmetadata:\n  a:\n    b: 1\n  b: 2\n  c: ~",
+)
 _HEADS = st.builds(
     lambda name, gap, other, more: f"name{gap}{name}\ndescription{other}Merge sheets. Use when joining exports.{more}",
     *(_NAMES, _GAPS, _GAPS),
-    st.sampled_from(("", "\nmetadata:\n  a: b", "\n\tx: y", "\nname: two", "\nnotes: |\n  a:\tb", "\nn: 'a\n\n  b'")),
+    st.sampled_from(
+        ("", "\nmetadata:\n  a: b", "\n\tx: y", "\nname: two", "\nnotes: |\n  a:\tb", "\nn: 'a\n\n  b'", *_FIELDS)
+    ),
 )
 _CODE = st.builds(
     lambda indent, fence, tag, code: "\n".join(indent + line for line in (fence + tag, *code.split("\n"), fence)),
@@ -80,8 +88,9 @@ def check(directory: Path) -> None:
         if change.skipped is None
     }
     head = dict(before.skill.frontmatter.values)
-    if ("NAME_MISMATCH", "SKILL.md") in mended:
-        head["name"] = directory.name
+    for rule, file in mended:
+        values = FIXES[rule].head if file == "SKILL.md" else None
+        head |= values(before.skill) if values is not None else {}
     assert after.skill.frontmatter.values == head
     left = {(rule, file) for rule, file, _ in after.claims if rule != "UNTAGGED_CODE"}  # some bring a finding with them
     assert not mended & left

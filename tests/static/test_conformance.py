@@ -296,7 +296,7 @@ FILES = (
     file("a comment between the dashes", f"---\n# x\n---\n{BODY}".encode(), UNREAD, read=False),
     file("a list between the dashes", f"---\n- a\n---\n{BODY}".encode(), UNREAD, read=False),
     file("a text between the dashes", f"---\na\n---\n{BODY}".encode(), UNREAD, read=False),
-    file("no body", f"---\n{HEAD}---\n".encode(), "NO_BODY eeeee"),
+    file("no body", f"---\n{HEAD}---\n".encode(), "NO_BODY wwwww"),
     file("no bytes", b"", "EMPTY_FILE eeeee", read=False),
     file("a blank line", b"\n", "EMPTY_FILE eeeee", read=False),
     file("the dashes alone", b"---\n---\n", "EMPTY_FILE eeeee", read=False),

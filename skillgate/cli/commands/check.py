@@ -33,6 +33,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=Rare("each PATH is a file: check the skill that it belongs to; files of no skill are ignored"),
     )
     parser.add_argument("--fix", action="store_true", help="fix what is safe to fix, then check")
+    parser.add_argument(
+        "--unsafe-fixes",
+        action="store_true",
+        help=Rare("with --fix, --diff or --patch: also fix what may change the meaning; each such change is shown"),
+    )
     parser.add_argument("--diff", action="store_true", help="show what --fix would change; change nothing")
     parser.add_argument("--patch", metavar="FILE", help=Rare("like --diff, and write a file for git apply"))
     parser.add_argument(
@@ -76,6 +81,8 @@ def _run_once(args: argparse.Namespace, session: Console) -> int:
             session.note("none of these files belongs to a skill")  # the report is empty, but still written
     if args.diff or args.patch:
         _require_alone(args)
+    elif args.unsafe_fixes and not args.fix:
+        raise UsageError("--unsafe-fixes has no effect alone; add --fix, --diff or --patch")
     request = evaluate_request(args, session, command="check")
     request = request._replace(scope=request.scope._replace(of_files=args.files))
     if "-" in args.paths:
@@ -89,7 +96,7 @@ def _run_once(args: argparse.Namespace, session: Console) -> int:
     if args.fix:
         from skillgate.evaluation.fix import repair  # parses every skill, and writes
 
-        repair(request, session)
+        repair(request, session, unsafe=args.unsafe_fixes)
     evaluation = evaluate(request, session)
     publish(evaluation, args, session, command="check", shown=shown)
     return exit_code(evaluation)
@@ -175,7 +182,7 @@ def _show_repairs(args: argparse.Namespace, request: EvaluateRequest, session: C
 
     if args.patch:
         require_place(args.patch, session.cwd)
-    repairs = planned(request, session)
+    repairs = planned(request, session, unsafe=args.unsafe_fixes)
     if args.patch:
         write(args.patch, diff(repairs.changes, terminal=False).encode(), cwd=session.cwd)
     if not repairs.changes:
@@ -183,7 +190,8 @@ def _show_repairs(args: argparse.Namespace, request: EvaluateRequest, session: C
         return EXIT_PASSED if repairs.complete else EXIT_INCOMPLETE
     session.out(diff(repairs.changes, terminal=True))
     count = len(repairs.changes)
-    session.note(f"{count} file{'s' * (count != 1)} would change; run with --fix to change them")
+    options = "--fix --unsafe-fixes" if args.unsafe_fixes else "--fix"
+    session.note(f"{count} file{'s' * (count != 1)} would change; run with {options} to change them")
     return EXIT_GATE_FAILED
 
 

@@ -5,7 +5,8 @@ Why:
     broken or in another language. Silent if a document shows such code on purpose: the heading, the line above or a
     comment in the block calls it wrong, bad, broken or something to avoid. Also silent: templates and placeholders,
     transcripts, diffs, JSON with comments or as lines, several documents in one block, lines cut out of a larger file,
-    and code for another version of Python.
+    and code for another version of Python. Python signatures such as `fill(form: str) -> bool` are no broken code, and
+    neither is JSON in an HTTP message.
 
 Bad:
     ```json

@@ -6,7 +6,7 @@ Why:
     characters and runs of variation selectors are errors; an invisible character inside a word is a warning.
     Characters that a script needs are not reported: emoji sequences and flags, joiners of Arabic, Persian and Indic
     scripts, marks and embeddings next to right-to-left letters, and breaks in Thai or Chinese. Nor is a byte order mark
-    at the start. Scripts are checked as well as documents.
+    at the start, or a character that keeps a shown code fence from being one. Scripts are checked as well as documents.
 
 Bad:
     run the de<U+200B>ploy script
@@ -148,6 +148,8 @@ def _formats(text: str, match: re.Match[str]) -> tuple[Severity, str] | None:
         return None
     if _MARKS.issuperset(run) and re.search(_RIGHT_TO_LEFT, _line(text, match.start())):
         return None
+    if re.match(r"`{3}|~{3}", text[match.end() : match.end() + 3]) and before in ("", "\n", " "):
+        return None  # it keeps the fence of a shown block from being one
     inside = before.isalnum() and after.isalnum()
     if not inside and (_JOINERS.issuperset(run) or (before and before in "`'\"([“‘" and after and after in "`'\")]”’")):
         return None  # a joiner in an emoji, or the character shown alone

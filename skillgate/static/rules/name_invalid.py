@@ -34,10 +34,15 @@ def find(skill: Skill) -> Hits:
         too_long = len(name) > MAX_NAME_LENGTH
         who = "the specification, claude.ai" + (", the API and Codex" if too_long else " and the API")
         refused_by = (*_STRICT, Client.CODEX) if too_long else _STRICT
-        yield Hit(span, f"name {reason}; {who} reject it", refused_by=refused_by)
+        yield Hit(span, f"name {reason}; {who} reject it", refused_by=refused_by, fix=_fix(skill.root.name))
     elif not name.isascii():
         message = "name has letters other than a to z; claude.ai and the API reject the upload"
         yield Hit(span, message, refused_by=_UPLOAD, about=_UPLOAD)
+
+
+def _fix(directory: str) -> str | None:
+    """Return the valid name that the directory suggests, if it has one."""
+    return f"name it {directory}, as its directory" if directory and name_defect(directory) is None else None
 
 
 RULE = rule(

@@ -9,7 +9,8 @@ Why:
     change, and neither does `$29` with fewer than 30. Only `$0` to `$9` are reported. `\$1` is an escape and arrives as
     `$1`; `${1}` is never replaced. Silent if it is intended: the frontmatter declares `arguments` or an
     `argument-hint`, the body uses `$ARGUMENTS`, or its prose names `$1`. In such a skill only sums of money and awk
-    fields are reported. Claude Code does not rewrite other files of the skill.
+    fields are reported. In any other skill a line with a sum of money alone is an info, since it changes only if
+    somebody passes arguments. Claude Code does not rewrite other files of the skill.
 
 Bad:
     Take the first column: `awk '{print $1}' fields.txt`
@@ -45,17 +46,25 @@ def find(skill: Skill) -> Hits:
         match = _first(lines[row], meant=meant) if "$" in lines[row] else None
         if match is not None:
             digit = match[1]
+            severity = Severity.INFO if not meant and _is_money(lines[row], match) else None
             fix = rf"write \${digit}, avoid a dollar sign before a digit, or move the code to a script"
-            yield Hit(Span(row + 1, match.start() + 1), _message(digit), fix=fix)
+            yield Hit(Span(row + 1, match.start() + 1), _message(digit), severity=severity, fix=fix)
 
 
 def _first(line: str, *, meant: bool) -> re.Match[str] | None:
-    """Find the first placeholder of a line that its author did not mean, in one pass from left to right."""
-    awk = _Awk(line)
+    """Find the first placeholder of a line that its author did not mean, in one pass from left to right.
+
+    Without a meant one, a sum of money comes last.
+    """
+    awk, money = _Awk(line), None
     for match in _PLACEHOLDER.finditer(line):
-        if not meant or _is_money(line, match) or awk.holds(match.start()):
+        if _is_money(line, match):
+            if meant:
+                return match
+            money = money or match
+        elif not meant or awk.holds(match.start()):
             return match
-    return None
+    return money
 
 
 class _Awk:

@@ -5,8 +5,8 @@ Why:
     change although its files do not, and a hijacked release runs with the user's rights. A tag such as `@latest` is not
     a version. `npx` without `-y` asks before it downloads a package, but only on a terminal, and an agent has none. As
     it mostly runs what the project has installed, it is not reported without a tag. Nor are `bunx` with a program that
-    projects install, and a package from a path, a URL or a placeholder. Each package is reported once per file. In a
-    command that Claude Code runs when it loads the skill, the finding is a warning.
+    projects install, `create-…` packages, and one from a path, a URL or a placeholder. Each package is reported once
+    per file. In a command that Claude Code runs when it loads the skill, the finding is a warning.
 
 Bad:
     npx -y @acme/forms check
@@ -61,6 +61,7 @@ _OF_PROJECTS = frozenset(  # programs that a project installs for itself; there 
         *("tsc", "tsx", "eslint", "prettier", "biome", "vitest", "jest", "playwright", "cypress", "vite", "next"),
         *("astro", "expo", "turbo", "nx", "prisma", "drizzle-kit", "webpack", "rollup", "esbuild", "tailwindcss"),
         *("nuxt", "oxlint", "storybook", "wrangler", "convex", "husky", "lint-staged", "svelte-kit", "knip"),
+        *("remotion",),
     )
 )
 _SPAN = r"(?P<executed>(?<!\S)!)?`(?P<code>[^`\n]+)`"
@@ -96,7 +97,7 @@ def _unpinned(runner: str, words: list[str]) -> str | None:
     if match is None or not re.match(_TAG, match["rest"]):
         return None
     package = match["package"]
-    if package.endswith((".git", ".py", ".js", ".ts", ".sh")):
+    if package.endswith((".git", ".py", ".js", ".ts", ".sh")) or package.rpartition("/")[2].startswith("create-"):
         return None
     may_be_installed = (runner in _MAY_ASK and not agreed) or (runner == "bunx" and package in _OF_PROJECTS)
     return None if may_be_installed and "@" not in match["rest"] else package
