@@ -14,7 +14,7 @@ from skillgate.model.finding import AcrossChange
 from skillgate.model.score import Outcome
 from skillgate.report import bench, bench_diff, changes, judge, numbers, score, sessions, skill
 from skillgate.report.findings import bounded
-from skillgate.report.judge_compared import doubt, judge_of
+from skillgate.report.judge_compared import doubt, is_chance, judge_of
 from skillgate.report.links import Links
 from skillgate.report.lists import ListOf
 from skillgate.report.moves import what_moved
@@ -270,7 +270,8 @@ def _by_chance(rows: Sequence[Row], links: Links) -> Iterator[Line]:
     fell: list[Line] = []
     for row in rows:
         outcome = row.change.regression if row.change else None
-        texts = [doubt(outcome)] if outcome is not None and outcome.verdict is Outcome.PASS else []
+        texts = [doubt(outcome)] if outcome is not None and is_chance(outcome) else []
+        texts = texts if outcome is not None and outcome.verdict is Outcome.PASS else []
         if row.result is not None:
             texts = [] if judge.inconclusive(row.result) else texts
             texts += [judge.drop_in_words(row.result.drop)] if judge_of(row.result) is None else []

@@ -30,7 +30,19 @@ REASON = 400  # characters of a reason or a notice
 _MOST = 10  # reasons; the table of skills shows the others
 _PATH = 120  # characters of a path
 _GATES = frozenset(
-    ("error", "warning", "threshold", "badge", "dimension", "regression", "benchmark", "budget", "unmeasured")
+    (
+        "error",
+        "new-error",
+        "warning",
+        "threshold",
+        "new-score",
+        "badge",
+        "dimension",
+        "regression",
+        "benchmark",
+        "budget",
+        "unmeasured",
+    )
 )
 _PREFIX = 300  # characters of a reason in which a skill's path is looked for
 
