@@ -36,7 +36,7 @@ class Policy(NamedTuple):
         fail_on: which gates fail the run: ``error``, ``new-error``, ``warning``, ``threshold``, ``new-score``,
             ``badge``, ``dimension``, ``regression``, ``unmeasured``, ``budget``; empty for none.
         threshold: the least composite, 0–100.
-        min_new_score: the least composite of a skill without a baseline, where there is one for others; 0 for none.
+        min_new_score: the minimum composite of a skill without a baseline, where others have one; 0 for none.
         min_badge: the least badge.
         min_dimension: the least score, in [0, 1], by dimension name.
         max_drop: how many points the composite may fall below the baseline's.
