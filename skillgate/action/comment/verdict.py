@@ -144,10 +144,10 @@ def _gates(result: SkillResult) -> list[str]:
 
 
 def _reason(reason: str, known: Mapping[str, Row], links: Links) -> Line:
-    """Write a reason; the skill's path that it begins with is linked."""
+    """Write a reason; the skill's path that it begins with is linked, unless the table links it."""
     for match in re.finditer(r"[ :]", reason[:_PREFIX]):
         if row := known.get(reason[: match.start()]):
-            return (*named(row, links), bounded(reason[match.start() :], REASON))
+            return (*named(row, links.nowhere if row.listed else links), bounded(reason[match.start() :], REASON))
     return bounded(reason, REASON)
 
 
