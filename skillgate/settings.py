@@ -146,6 +146,20 @@ THRESHOLD: Setting[float | None] = _number(
     option=Option(GATE, "N", everyday=True),
     action=Input(),
 )
+MIN_NEW_SCORE: Setting[float | None] = _number(
+    "min-new-score",
+    minimum=0,
+    maximum=100,
+    example=50,
+    per_path=True,
+    help="Minimum score of a skill that the baseline does not have; 0 for none.",
+    gate="new-score",
+    option=Option(GATE, "N"),
+    action=Input(
+        help="Minimum score of a skill that the base does not have; 0 for none. Default: the configuration's, else at"
+        " depth quick the 5th percentile of public skills."
+    ),
+)
 MIN_BADGE: Setting[str | None] = _choice(
     "min-badge",
     choices=("bronze", "silver", "gold", "platinum"),
@@ -172,8 +186,10 @@ FAIL_ON: Setting[tuple[str, ...] | None] = _choices(
     "fail-on",
     choices=(
         "error",
+        "new-error",
         "warning",
         "threshold",
+        "new-score",
         "badge",
         "dimension",
         "regression",
@@ -184,11 +200,12 @@ FAIL_ON: Setting[tuple[str, ...] | None] = _choices(
     ),
     example=("error", "threshold"),
     per_path=True,
-    help="What makes the command fail. Unset: error in check; the gates that have a limit in score.",
+    help="What makes the command fail. new-error: an error that the baseline does not have; without a baseline, every"
+    " error is new. Unset: error in check; the gates that have a limit in score.",
     option=Option(GATE, "LIST", everyday=True),
     action=Input(
-        help="What makes the step fail. Default: the configuration's, else error, unmeasured and each"
-        " limit that is set; also regression if there is a base, and benchmark if one runs."
+        help="What makes the step fail. Default: the configuration's, else unmeasured and each limit that is set, with"
+        " new-error, new-score and regression if there is a base, error if there is none, and benchmark if one runs."
     ),
 )
 BASELINE: Setting[str | None] = _text(

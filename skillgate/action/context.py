@@ -14,6 +14,7 @@ from skillgate.errors import UsageError
 from skillgate.evaluation.request import MAX_BYTES, chosen_depth, read_whole
 from skillgate.files import toplevel
 from skillgate.model.score import Depth
+from skillgate.scoring.public import PERCENTILES
 from skillgate.skill.find import Discovery, discover
 from skillgate.skill.git import commit_of, merge_base, open_commit, parents, points_at, ref, remote_url
 from skillgate.skill.tree import DiskTree, TreeFiles
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from skillgate.action.request import ActionRequest
     from skillgate.config import Config
     from skillgate.evaluation.request import Reading
+    from skillgate.model.setting import Value
 
 
 _FETCH = "set fetch-depth: 2 (for a merge commit) or fetch-depth: 0 for actions/checkout"
@@ -38,6 +40,7 @@ _MERGED = "the commit that GitHub merged the change into"
 
 
 ORIGIN = "the Action"
+_NEW_PERCENTILE = 5  # of public skills: the default minimum score of a new skill
 """The origin of values that neither a file nor an input sets."""
 
 
@@ -258,22 +261,30 @@ def _is_valid(checkout: Checkout, request: ActionRequest, files: Files) -> bool:
 
 
 def with_action_defaults(
-    config: Config, *, baseline: str | None, simulated: bool = False, benchmarked: bool = False
+    config: Config, *, baseline: str | None, depth: Depth = Depth.QUICK, joins: bool = False, benchmarked: bool = False
 ) -> Config:
     """Add the Action's own default as the weakest layer, and its baseline as the strongest.
 
-    By default, errors, unmeasured skills and each limit that is set fail the run. A baseline counts as a limit
-    (regressions). So do the limits of sessions if ``simulated``, and a benchmark if one runs.
+    By default, errors, unmeasured skills and each limit that is set fail the run. With a baseline, only new errors do,
+    unless the run joins reports (``joins``), whose shards compared with nothing. A baseline counts as a limit
+    (regressions). So do the limits of sessions at a depth that simulates them, a benchmark if one runs, and at depth
+    quick the score of a new skill, which has a default.
     """
+    compares = baseline is not None and not joins
+    defaults: dict[str, Value] = {}
+    if compares and depth is Depth.QUICK and "new-score" in (config.get(settings.FAIL_ON) or ("new-score",)):
+        defaults[settings.MIN_NEW_SCORE.key] = PERCENTILES[_NEW_PERCENTILE - 1]
     over = Layer(values={settings.BASELINE.key: baseline}, origins={settings.BASELINE.key: ORIGIN})
     set_somewhere = {
         key for layer in (*config.layers, over) for key, value in layer.values.items() if value is not None
-    }
+    } | defaults.keys()
     of_sessions = settings.of_group(settings.SESSIONS)
+    simulated = depth in (Depth.DEEP, Depth.CERTIFY)
     bounds = (one for one in settings.SETTINGS if one.gate and (simulated or one not in of_sessions))
     listed = tuple(dict.fromkeys(bound.gate for bound in bounds if bound.key in set_somewhere))
-    gates = ("error", *listed, *(("benchmark",) if benchmarked else ()), "unmeasured")
-    under = Layer(values={settings.FAIL_ON.key: gates}, origins={settings.FAIL_ON.key: ORIGIN})
+    errors = "new-error" if compares else "error"
+    defaults[settings.FAIL_ON.key] = (errors, *listed, *(("benchmark",) if benchmarked else ()), "unmeasured")
+    under = Layer(values=defaults, origins=dict.fromkeys(defaults, ORIGIN))
     return config.between(under, over)
 
 
@@ -357,7 +368,8 @@ def load_context(request: ActionRequest, event: Event, workspace: str) -> RunCon
     config = with_action_defaults(
         config,
         baseline=compared.value,
-        simulated=chosen_depth(config) in (Depth.DEEP, Depth.CERTIFY),
+        depth=chosen_depth(config),
+        joins=bool(request.reports),
         benchmarked=request.benchmark.is_wanted,
     )
     notes = tuple(filter(None, (base.note, note)))

@@ -25,6 +25,7 @@ from skillgate.evaluation.request import (
 )
 from skillgate.evaluation.run import Evaluation, is_unjudged
 from skillgate.model.documents import Comparison, Diff, DiffSide, SingleReport
+from skillgate.model.finding import Severity
 from skillgate.model.report import GateOutcome, Report, SkillResult, Verdict
 from skillgate.model.score import Badge, Depth, Outcome
 from skillgate.report.across_change import across_change, across_findings, listing_change
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 
     from skillgate.console import Console
     from skillgate.evaluation.sampled import DryRun
-    from skillgate.model.finding import AcrossChange, ListingUse
+    from skillgate.model.finding import AcrossChange, Finding, ListingUse
     from skillgate.model.layers import Agreement, DropTest, JudgeLayer, Trust
     from skillgate.model.skill import SkillSource, Unreadable
 
@@ -301,7 +302,7 @@ def _pairing_hints(a: _Side, b: _Side, pairs: Pairs) -> Iterator[str]:
 _LOST = re.compile(r"it lost its badge (\w+) \(")
 _ALLOWED = re.compile(r"; allowed: ([^ )]+)\)$")
 _SHADE = "inconclusive: "
-_OF_FINDINGS = frozenset({"error", "warning"})  # the only gates for a skill that is not reported
+_OF_FINDINGS = frozenset({"error", "new-error", "warning"})  # the only gates for a skill that is not reported
 
 
 def merge(
@@ -501,13 +502,23 @@ def _fits(one: SkillResult, policy: Policy) -> bool:
     outcome = _outcome_of(one)
     if outcome is None or _then(one, policy) is not None or outcome.reason.startswith("no baseline"):
         return _judged(one, policy, one.drop) == one.gate
-    return judge(one, policy, spent=_spent(one)).outcomes == tuple(o for o in one.gate.outcomes if o is not outcome)
+    fresh = judge(one, policy, came=_came(one), spent=_spent(one))
+    return fresh.outcomes == tuple(o for o in one.gate.outcomes if o is not outcome)
 
 
 def _judged(one: SkillResult, policy: Policy, drop: DropTest | None) -> Verdict:
     """Check every gate, with a given drop."""
     compared = _outcome_of(one) is not None
-    return judge(one, policy, _then(one, policy), compared=compared, drop=drop, spent=_spent(one))
+    return judge(one, policy, _then(one, policy), compared=compared, came=_came(one), drop=drop, spent=_spent(one))
+
+
+def _came(one: SkillResult) -> Sequence[Finding] | None:
+    """Return as many errors of a skill as its shard counted as new, whichever they were; None if it counted none."""
+    outcome = next((outcome for outcome in one.gate.outcomes if outcome.gate == "new-error"), None)
+    if outcome is None:
+        return None
+    errors = [finding for finding in one.findings if finding.severity is Severity.ERROR]
+    return errors[: int(outcome.reason.partition(" ")[0])]
 
 
 def _spent(one: SkillResult) -> str | None:

@@ -368,7 +368,9 @@ def evaluate(
     )
     if attach is not None:
         report = attach(report)
-    report = _decided(report, [policy for _, policy in pairs], before, run.spent, evaluator)
+    if baseline is not None:
+        baseline = baseline._replace(results={} if before is None else before)
+    report = _decided(report, [policy for _, policy in pairs], baseline, run.spent, evaluator)
     return Evaluated(report, tuple(_across(skills, criteria)), members, before)
 
 
@@ -434,24 +436,28 @@ def _results(
             yield _result(one, one.facts, neighbours, evaluator, deeper.get(one.path)), policy
         elif shared := tuple(claim for claim in one.claims if claim.other in reported):
             sharing = _result(one._replace(claims=shared), one.facts, neighbours, evaluator, None)
-            yield sharing, Policy(fail_on=policy.fail_on & frozenset({"error", "warning"}))
+            yield sharing, Policy(fail_on=policy.fail_on & frozenset({"error", "new-error", "warning"}))
 
 
 def _decided(
     report: Report,
     policies: Sequence[Policy],
-    before: Mapping[str, SkillResult] | None,
+    baseline: Baseline | None,
     spent: str | None,
     evaluator: Evaluator,
 ) -> Report:
     """Check every gate, of each skill and of findings outside of skills; test sampled drops against chance."""
-    pairs = [(before.get(one.skill.path) if before else None, one) for one in report.results]
+    before = {} if baseline is None else baseline.results
+    pairs = [(before.get(one.skill.path), one) for one in report.results]
     drops: Sequence[DropTest | None] = [None] * len(pairs)
     if evaluator.sampled is not None:
         drops = sampled_drops(pairs, [policy.max_drop for policy in policies])
+    came: Sequence[Sequence[Finding] | None] = [None] * len(pairs)
+    if baseline is not None and any("new-error" in policy.fail_on for policy in policies):
+        came = list(_new_findings(pairs, baseline))
     results = []
-    for (was, one), policy, drop in zip(pairs, policies, drops, strict=True):
-        gate = judge(one, policy, was, compared=before is not None, drop=drop, spent=spent)
+    for (was, one), policy, drop, new in zip(pairs, policies, drops, came, strict=True):
+        gate = judge(one, policy, was, compared=baseline is not None, came=new, drop=drop, spent=spent)
         results.append(one._replace(drop=drop, gate=gate))
     verdicts = [one.gate for one in results]
     if report.outside:
@@ -461,6 +467,25 @@ def _decided(
         passed = None  # a run with an unreadable skill has failed, or is undecided
     outcomes = verdicts[-1].outcomes if report.outside else ()
     return report._replace(results=tuple(results), gate=Verdict(passed=passed, outcomes=outcomes))
+
+
+def _new_findings(
+    pairs: Sequence[tuple[SkillResult | None, SkillResult]], baseline: Baseline
+) -> Iterator[list[Finding] | None]:
+    """Yield the findings of each skill that its baseline does not have; None for a skill without a baseline."""
+    from skillgate.report.across_change import across_change, across_findings  # most runs compare with nothing
+    from skillgate.report.matching import unmatched
+
+    across = across_findings(baseline.results.values()) if baseline.across is None else baseline.across
+    paths = [(was.skill.path, now.skill.path) for was, now in pairs if was is not None]
+    shared = across_change(across, across_findings(now for _, now in pairs), paths, baseline.moves).new
+    for was, now in pairs:
+        if was is None:
+            yield None
+            continue
+        before, after = ([one for one in side.findings if not one.skills] for side in (was, now))
+        own = unmatched(before, after, baseline.moves)[1]
+        yield [*own, *(one for one in now.findings if one.skills and one in shared)]
 
 
 def _across(skills: Iterable[_Skill], criteria: Criteria) -> Iterator[Finding]:

@@ -357,6 +357,7 @@ def policies(
         return Policy(
             fail_on=fail_on,
             threshold=config.get(settings.THRESHOLD, path),
+            min_new_score=config.get(settings.MIN_NEW_SCORE, path),
             min_badge=None if badge is None else Badge(badge.title()),
             min_dimension={} if dimensions is None else dimensions,
             max_drop=config.get(settings.MAX_DROP, path),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillgate.errors import UsageError
 from skillgate.model.layers import JudgeLayer, Resumed, Usage
 from skillgate.model.report import Report, SkillResult, StaticLayer, Verdict
+from skillgate.model.score import Outcome
 from skillgate.model.skill import dealt
 from skillgate.scoring.composite import summarise
 from skillgate.scoring.gate import Policy, judge, sampled_layers, together
@@ -230,8 +231,11 @@ def _shared(results: Sequence[SkillResult]) -> SkillResult:
     whole = results[0]._replace(findings=ranked, suppressed=suppressed)
     gates = frozenset(outcome.gate for outcome in whole.gate.outcomes if outcome.gate in _SEVERITIES)
     fresh = judge(whole, Policy(fail_on=gates))
-    others = tuple(outcome for outcome in whole.gate.outcomes if outcome.gate not in _SEVERITIES)
-    return whole._replace(gate=Verdict(fresh.passed, (*fresh.outcomes, *others)))
+    others = tuple(outcome for outcome in whole.gate.outcomes if outcome.gate not in {*_SEVERITIES, "new-error"})
+    new = [outcome for one in results for outcome in one.gate.outcomes if outcome.gate == "new-error"]
+    new = sorted(new, key=lambda outcome: outcome.verdict is Outcome.PASS)[:1]  # one that fails, if any does
+    passed = False if any(outcome.verdict is not Outcome.PASS for outcome in new) else fresh.passed
+    return whole._replace(gate=Verdict(passed, (*new, *fresh.outcomes, *others)))
 
 
 def _once(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -9,7 +9,7 @@ from skillgate.model.layers import JudgeLayer, MonteCarloLayer, RankingLayer
 from skillgate.model.score import Dimension, Outcome
 from skillgate.report.findings import bounded
 from skillgate.report.numbers import NONE, reason, several, spread
-from skillgate.scoring.gate import sampled_drops
+from skillgate.scoring.gate import BORDERING, sampled_drops
 from skillgate.scoring.pairing import apart
 
 if TYPE_CHECKING:
@@ -123,7 +123,9 @@ def _was_judged(result: SkillResult) -> bool:
 
 
 def doubt(outcome: GateOutcome | None) -> str:
-    """Return the reason of a comparison that decided nothing, even if the gate passed; ``""`` for any other."""
+    """Return what a comparison leaves in doubt, or warns of, though its gate passed; ``""`` for any other."""
+    if outcome is not None and outcome.reason.startswith(BORDERING):
+        return bounded(outcome.reason)
     if outcome is None or not (outcome.verdict is Outcome.INCONCLUSIVE or is_chance(outcome)):
         return ""
     return f"{INCONCLUSIVE}{bounded(outcome.reason.removeprefix(INCONCLUSIVE))}"

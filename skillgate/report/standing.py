@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from skillgate.model.report import Report, SkillResult
 
 
+STEP = 0.05  # points, or of a dimension: a smaller change is not worth a row
+
+
 class Row(NamedTuple):
     """One skill.
 
@@ -60,8 +63,7 @@ class Row(NamedTuple):
         """Whether there is anything to say of it."""
         if self.untouched:
             return self.fails
-        differs = self.change is None or self.change.moved or self.state is not State.UNCHANGED
-        return self.fails or self.unscored or self.regressed or differs
+        return self.fails or self.unscored or self.regressed or self.change is None or _differs(self.change)
 
     @property
     def came(self) -> tuple[Finding, ...]:
@@ -69,6 +71,18 @@ class Row(NamedTuple):
         if self.change is not None and (self.change.new or self.state is not State.NEW):
             return self.change.new
         return self.result.findings if self.result and not self.untouched else ()
+
+
+def _differs(change: SkillChange) -> bool:
+    """Whether a reader would call a skill changed: by more than a few hundredths of a point."""
+    before, after = change.before, change.after
+    if change.state is State.UNCHANGED or before is None or after is None or change.moved:
+        return change.moved or change.state is not State.UNCHANGED
+    if change.new or change.fixed or change.suppressed or before.badge != after.badge:
+        return True
+    if change.sampled or change.change is None or abs(change.change) >= STEP:
+        return True
+    return any(abs(one.change or 0) >= STEP for one in change.dimensions.values())
 
 
 def standings(run: ActionRun, report: Report | None, diff: Diff | None) -> tuple[Row, ...]:

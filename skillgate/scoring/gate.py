@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from skillgate.model.finding import Finding
+from skillgate.model.finding import Finding, Severity
 from skillgate.model.layers import COMPLETED, FAILED, NOT_RUN, DropTest, JudgeLayer, MonteCarloLayer, RankingLayer
 from skillgate.model.report import Composite, GateOutcome, Layer, SkillResult, Verdict
 from skillgate.model.score import Badge, Outcome
@@ -33,9 +33,10 @@ class Policy(NamedTuple):
     """What is asked of one skill.
 
     Attributes:
-        fail_on: which gates fail the run: ``error``, ``warning``, ``threshold``, ``badge``, ``dimension``,
-            ``regression``, ``unmeasured``, ``budget``; empty for none.
+        fail_on: which gates fail the run: ``error``, ``new-error``, ``warning``, ``threshold``, ``new-score``,
+            ``badge``, ``dimension``, ``regression``, ``unmeasured``, ``budget``; empty for none.
         threshold: the least composite, 0–100.
+        min_new_score: the minimum composite of a skill without a baseline, where others have one; 0 for none.
         min_badge: the least badge.
         min_dimension: the least score, in [0, 1], by dimension name.
         max_drop: how many points the composite may fall below the baseline's.
@@ -48,6 +49,7 @@ class Policy(NamedTuple):
 
     fail_on: frozenset[str] = frozenset()
     threshold: float | None = None
+    min_new_score: float | None = None
     min_badge: Badge | None = None
     min_dimension: Mapping[str, float] = {}
     max_drop: float = MAX_DROP
@@ -63,10 +65,12 @@ def strictest(policies: Sequence[Policy]) -> Policy:
     for policy in policies:
         for name, bound in policy.min_dimension.items():
             bounds[name] = max(bound, bounds.get(name, bound))
+    of_new = [policy.min_new_score for policy in policies if policy.min_new_score is not None]
     badges = [policy.min_badge for policy in policies if policy.min_badge is not None]
     return Policy(
         fail_on=frozenset().union(*(policy.fail_on for policy in policies)),
         threshold=max((policy.threshold for policy in policies if policy.threshold is not None), default=None),
+        min_new_score=max(of_new, default=None),
         min_badge=min(badges, key=rank, default=None),
         min_dimension=bounds,
         max_drop=min(policy.max_drop for policy in policies),
@@ -115,19 +119,23 @@ def judge(
     baseline: SkillResult | None = None,
     *,
     compared: bool = False,
+    came: Sequence[Finding] | None = None,
     drop: DropTest | None = None,
     spent: str | None = None,
 ) -> Verdict:
     """Answer every gate of a policy for one skill.
 
-    ``compared`` says whether a baseline was requested at all, ``drop`` what the paired test says where both scores were
-    sampled, and ``spent`` how the budget ended the run early.
+    ``compared`` says whether a baseline was requested at all, ``came`` which findings the baseline does not have (None
+    without a baseline: all), ``drop`` what the paired test says where both scores were sampled, and ``spent`` how the
+    budget ended the run early.
 
     Returns:
         A verdict: ``passed`` is None if no gate was requested, False if a gate in ``fail_on`` failed or could not
         be measured. Skills that were not evaluated are the caller's exit code 3; their gates are unmeasured.
     """
     outcomes = tuple(_answers(result, policy, baseline, drop, compared=compared))
+    if "new-error" in policy.fail_on:
+        outcomes = (_new_errors(result, came), *outcomes)
     if "budget" in policy.fail_on:
         verdict = Outcome.PASS if spent is None else Outcome.FAIL
         outcomes += (GateOutcome("budget", verdict, spent or "the budget was enough"),)
@@ -144,8 +152,13 @@ def judge(
 
 
 def judge_outside(findings: Iterable[Finding], policy: Policy) -> Verdict:
-    """Answer for findings about files that belong to no skill: errors and warnings, as far as the policy lists them."""
+    """Answer for findings about files that belong to no skill: errors and warnings, as far as the policy lists them.
+
+    They come from other tools, which saw no baseline: each error is new.
+    """
     counts = Counter(finding.severity.value for finding in findings)
+    if "new-error" in policy.fail_on:
+        policy = policy._replace(fail_on=policy.fail_on | {"error"})
     severities = (severity for severity in ("error", "warning") if severity in policy.fail_on)
     outcomes = tuple(_severity(severity, counts[severity], " outside the skills") for severity in severities)
     passed = all(outcome.verdict is Outcome.PASS for outcome in outcomes) if outcomes else None
@@ -173,6 +186,8 @@ def _answers(
     if policy.threshold is not None:
         score = Measurement("score", composite.score, composite.ci_low, composite.ci_high, composite.reason)
         yield at_least(score, policy.threshold, gate="threshold", on_inconclusive=policy.on_inconclusive)
+    if policy.min_new_score and compared and baseline is None:
+        yield _of_new(composite, policy.min_new_score)
     if policy.min_activation is not None or policy.max_failure_rate is not None:
         yield from session_gates(result.layers, policy.min_activation, policy.max_failure_rate, policy.on_inconclusive)
     if policy.min_badge is not None:
@@ -194,6 +209,26 @@ def _answers(
 def _severity(severity: str, count: int, where: str = "") -> GateOutcome:
     verdict = Outcome.FAIL if count else Outcome.PASS
     return GateOutcome(severity, verdict, f"{count} {severity}{'s' * (count != 1)}{where}")
+
+
+def _new_errors(result: SkillResult, came: Sequence[Finding] | None) -> GateOutcome:
+    """Count the errors that the baseline does not have."""
+    errors = [one for one in result.findings if one.severity is Severity.ERROR]
+    new = errors if came is None else [one for one in came if one.severity is Severity.ERROR]
+    old = len(errors) - len(new)
+    rest = f"; {old} existed before" if old else ""
+    verdict = Outcome.FAIL if new else Outcome.PASS
+    return GateOutcome("new-error", verdict, f"{len(new)} new error{'s' * (len(new) != 1)}{rest}")
+
+
+def _of_new(composite: Composite, least: float) -> GateOutcome:
+    """Ask that a new skill reach a score; ``0`` asks nothing."""
+    if composite.score is None:
+        return GateOutcome("new-score", Outcome.UNMEASURED, f"the new skill has no score: {composite.reason}")
+    passes = composite.score >= least
+    words = "reaches" if passes else "is below"
+    reason = f"score {composite.score:.2f} of the new skill {words} {least:g} (min-new-score)"
+    return GateOutcome("new-score", Outcome.PASS if passes else Outcome.FAIL, reason)
 
 
 def _badge(result: SkillResult, least: Badge) -> GateOutcome:
@@ -235,6 +270,8 @@ def _measured(result: SkillResult) -> GateOutcome:
 
 NOT_RANKED = "not ranked"
 UNRANKED = f"no badge: {NOT_RANKED}"  # how the reason begins where matches that were asked for gave no rating
+BORDERLINE = 0.5  # points: a static score that falls by less loses its badge with a warning
+BORDERING = "warning"  # how the reason of such a loss begins
 REAL = 0.05  # the chance, over all skills of a run, of calling a drop real where nothing changed
 
 
@@ -291,12 +328,20 @@ def regression(
             fails = on_inconclusive == "fail"
             return GateOutcome("regression", Outcome.INCONCLUSIVE if fails else Outcome.PASS, chance)
     if lost_badge:
-        lost = was.badge.value if was.badge else ""
-        return GateOutcome("regression", Outcome.FAIL, f"{name} lost its badge {lost} ({moved})")
+        return _lost_badge(name, was, moved, warns=drop is None and 0 < fell < min(BORDERLINE, max_drop))
     if fell > max_drop:
         reason = f"{name} dropped {fell:.2f} points ({moved}; allowed: {max_drop:g})"
         return GateOutcome("regression", Outcome.FAIL, reason)
     return GateOutcome("regression", Outcome.PASS, f"{moved}, allowed drop {max_drop:g}")
+
+
+def _lost_badge(name: str, was: Composite, moved: str, *, warns: bool) -> GateOutcome:
+    """Fail a skill that lost its badge; or only warn, where a static score fell by next to nothing."""
+    lost = f"{name} lost its badge {was.badge.value if was.badge else ''} ({moved})"
+    if warns:
+        reason = f"{BORDERING}: {lost} by less than {BORDERLINE:g} points"
+        return GateOutcome("regression", Outcome.PASS, reason)
+    return GateOutcome("regression", Outcome.FAIL, lost)
 
 
 def _chance(name: str, drop: DropTest, moved: str, max_drop: float) -> str | None:

@@ -190,7 +190,7 @@ EDITS = (
         "code-review",
         added("code-review/SKILL.md", "\nThe cases that are left are in [the notes](references/no-such-notes.md).\n"),
         new=(Place("ORPHAN_REFERENCE", "code-review/SKILL.md", "no-such-notes.md"),),
-        fails=("error",),  # the sentence itself adds some of what the penalty takes: less than max-drop is lost
+        fails=("new-error",),  # the sentence itself adds some of what the penalty takes: less than max-drop is lost
         sign=-1,
     ),
     Edit(
@@ -204,7 +204,7 @@ EDITS = (
         "gha-security-review",
         added("gha-security-review/references/pwn-request.md", "\nSee [the forks](forks-in-detail.md).\n"),
         new=(Place("BROKEN_LINK", "gha-security-review/references/pwn-request.md", "forks-in-detail.md"),),
-        fails=("error",),
+        fails=("new-error",),
     ),
     Edit(
         "the directory renamed",
@@ -233,7 +233,7 @@ EDITS = (
         state="unchanged",
     ),
     Edit("removed", "sred-work-summary", removed("sred-work-summary"), state="removed", sign=None),
-    Edit("new", "sort-slides", written("sort-slides/SKILL.md", NEW), state="new", sign=None),
+    Edit("new", "sort-slides", written("sort-slides/SKILL.md", NEW), state="new", sign=None, fails=("new-score",)),
     Edit(
         "a section removed",
         "receiving-code-review",
@@ -246,7 +246,7 @@ EDITS = (
         "using-git-worktrees",
         added("using-git-worktrees/SKILL.md", "\nThen look around:\n\n```bash\ngit worktree list\n"),
         new=(Place("UNCLOSED_FENCE", "using-git-worktrees/SKILL.md", "```bash"),),
-        fails=("error",),
+        fails=("new-error",),
         sign=-1,  # one more code block that no sentence introduces, and a line that names nothing
     ),
     Edit(
@@ -254,7 +254,7 @@ EDITS = (
         "pr-writer",
         replaced("pr-writer/SKILL.md", "name: pr-writer", "name: [pr-writer"),
         new=(Place("FRONTMATTER_INVALID", "pr-writer/SKILL.md", "description:"),),  # there a bracket is missed
-        fails=("error", "regression"),
+        fails=("new-error", "regression"),
         sign=-1,
     ),
     Edit("two descriptions made equal", "executing-plans", described_as("executing-plans", "writing-plans"), sign=1),

@@ -44,7 +44,7 @@ def test_an_error_fails_it_and_the_reason_is_the_first_line_of_the_log(repositor
         "1",
         "1",
     )
-    assert ran.log.splitlines()[1].startswith("skillgate: the skill fails: skills/merge-sheets: 1 error")
+    assert ran.log.splitlines()[1].startswith("skillgate: the skill fails: skills/merge-sheets: 1 new error")
     assert "::error file=skills/merge-sheets/SKILL.md,line=" in ran.log
 
 
@@ -62,7 +62,7 @@ def test_what_the_change_does_not_touch_never_fails_it(repository: PullRequest) 
     repository.change(skill("merge-sheets", body="\nKeep the newest of two rows that share a key.\n"))
     ran = repository.run()
     assert (ran.code, ran.outputs["skills"]) == (0, "1")
-    everything = repository.run(changed_only="false")
+    everything = repository.run(changed_only="false", fail_on="error")
     assert (everything.code, everything.outputs["skills"]) == (1, "2")
 
 
@@ -83,7 +83,7 @@ def test_a_change_of_a_reference_alone_is_a_change_of_its_skill(repository: Pull
 def test_a_new_skill_has_no_baseline_and_a_removed_one_is_told(repository: PullRequest) -> None:
     repository.base({**skill("merge-sheets"), **skill("draw-charts", description=OTHER)})
     repository.change({"skills/draw-charts": None, **_notes()})
-    ran = repository.run()
+    ran = repository.run(min_new_score="0")
     states = {change["name"]: change["state"] for change in ran.document("diff.json")["skills"]}
     assert (ran.code, states) == (0, {"draw-charts": "removed", "translate-notes": "new"})
     assert ran.run["touched"] == 2

@@ -132,7 +132,7 @@ class TestVerdict:
         assert report["summary"]["skills"] == SKILLS == int(told.ran.outputs["skills"])
         assert int(told.ran.outputs["errors"]) > FINDINGS
         gates = {outcome["gate"] for result in report["results"] for outcome in result["gate"]["outcomes"]}
-        assert {"error", "threshold"} <= gates
+        assert {"new-error", "threshold"} <= gates
         assert [result["skill"]["path"] for result in report["results"] if result["gate"]["passed"] is not False] == []
 
     def test_what_it_does_to_its_gate_is_told_to_the_end(self, told: Told) -> None:

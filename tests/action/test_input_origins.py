@@ -115,8 +115,8 @@ CASES: dict[str, list[Case]] = {
         _both("runs.jsonl", None, log("merge-sheets", well=False), 0, AFTER_MERGE, **GATED),
     ],
     "merge-sarif": [
-        _both("scan.sarif", sarif(MAIN), sarif(), 1, "1 error"),
-        _both("scan.sarif", sarif(MAIN), None, 1, "1 error"),
+        _both("scan.sarif", sarif(MAIN), sarif(), 1, "1 new error"),
+        _both("scan.sarif", sarif(MAIN), None, 1, "1 new error"),
         _both("scan.sarif", None, sarif(), 2, AFTER_MERGE),
         _both("scan.sarif", sarif(), sarif(), 0),
     ],

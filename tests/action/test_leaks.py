@@ -282,7 +282,7 @@ def test_a_skill_at_the_top_is_called_as_its_repository(repository: PullRequest)
 def test_errors_that_were_there_before_are_called_so(repository: PullRequest) -> None:
     repository.base(skill("merge-sheets", body=DEAD_LINK))
     repository.change(skill("merge-sheets", body=DEAD_LINK + MORE))
-    ran = repository.run()
+    ran = repository.run(fail_on="error")
     assert ran.code == 1
     assert "(errors: existed before)" in ran.outputs["reasons"]
 
@@ -368,7 +368,7 @@ def test_an_attack_in_the_next_line_of_what_is_waived_is_another(repository: Pul
 def test_what_lays_files_out_anew_touches_them(repository: PullRequest) -> None:
     repository.base(skill("merge-sheets", body=DEAD_LINK))
     repository.change({".gitattributes": "*.md text eol=lf\n"})
-    ran = repository.run()
+    ran = repository.run(fail_on="error")
     assert (ran.code, ran.outputs["skills"]) == (1, "1")
 
 

@@ -189,7 +189,7 @@ class TestKnownFindings:
         less = old_branch(
             tmp_path / "less", {**dead, **self.USED, "known.json": known}, worse, {"known.json": self.NONE}, merge=merge
         )
-        ran = less.run()
+        ran = less.run(fail_on="error")
         assert (ran.code, ran.outputs["errors"], ran.run["policy_changes"]) == (1, "1", [])
 
     def test_those_of_a_skill_that_the_branch_does_not_have_change_nothing(self, tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ def test_list_prints_every_setting_and_the_overrides(configured: Path) -> None:
     assert out.splitlines() == [
         "depth = quick",
         "threshold = 80",
+        "min-new-score = null",
         "min-badge = null",
         "min-dimension = null",
         'fail-on = ["error", "badge"]',
@@ -97,10 +98,9 @@ def test_list_shows_origins_when_asked(configured: Path) -> None:
     assert [row[1] for row in rows] == [
         "default",
         ".skillgate.yaml:1",
-        "default",
-        "default",
+        *["default"] * 3,
         ".skillgate.yaml:2",
-        *["default"] * (len(SETTINGS) - 5),
+        *["default"] * (len(SETTINGS) - 6),
         ".skillgate.yaml:5",
     ]
 

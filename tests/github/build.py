@@ -183,6 +183,14 @@ def _fallen() -> Pair:
     return before, after
 
 
+def fell_in(advice: Advice) -> Subject:
+    """A skill that loses its badge because the dimension of a piece of advice fell."""
+    gate = failed(("regression", "it lost its badge Silver (71.20 → 66.00)"))
+    lower = {advice.dimension: 0.55}
+    after = skill("skills/csv-import", 66.0, dimensions=lower, gate=gate, advice=(advice,))
+    return subject(run("fail"), (skill("skills/csv-import", 71.2, dimensions={advice.dimension: 0.8}), after))
+
+
 def _risen() -> Pair:
     gone = finding("MISSING_EXAMPLES", "no example", path="skills/report-writer/SKILL.md", severity=Severity.WARNING)
     before = skill("skills/report-writer", 69.0, gone, dimensions={Dimension.STRUCTURAL_COMPLETENESS: 0.35})

@@ -21,7 +21,7 @@ from skillgate.action.comment.comment import (
     utf16,
 )
 from skillgate.action.comment.subject import Subject
-from skillgate.model.finding import HOMEPAGE, Client, ListingUse, Severity, Suppressed
+from skillgate.model.finding import HOMEPAGE, Client, ListingUse, Severity
 from skillgate.model.report import Composite, GateOutcome, Report, Verdict
 from skillgate.model.score import Outcome
 from skillgate.report.formats.markdown import utf8, write
@@ -336,43 +336,73 @@ def steps(subject: Subject) -> list[str]:
     return [re.sub(r"\]\(https://[^)]*\)", "]", line[3:]) for line in lines]
 
 
-def test_a_step_is_shown_once_with_place_and_gain() -> None:
-    told = steps(build.regression())
-    assert [step.split("`")[1] for step in told] == [
-        "skills/csv-import/SKILL.md:41",
-        "skills/csv-import/SKILL.md:3",
-        "skills/csv-import/SKILL.md",
-    ]
-    assert [step.partition(" ")[0] for step in told] == ["**+4.0**", "**+11.8**", "**+2.1**"]
+def listed(subject: Subject, heading: str) -> list[str]:
+    """Give the entries below a heading as a reader sees them."""
+    text = comment(subject).partition(f"#### {heading}")[2].partition("\n#### ")[0].partition("<details>")[0]
+    found = [line for line in text.split("\n") if line.startswith("- ")]
+    return [re.sub(r"\]\(https://[^)]*\)", "]", line[2:]).replace("\\", "") for line in found]
 
 
-def test_findings_that_one_piece_of_advice_fixes_are_one_step_with_its_whole_gain() -> None:
-    first, second, third = steps(build.three_dead_links())
-    assert first.startswith("**+12.0** [`skills/csv-import/SKILL.md:179`]: ORPHAN\\_REFERENCE ×3: create the files<br>")
-    assert "lines 179, 180, 181, together" in first
-    assert second == (
-        "[`skills/csv-import/SKILL.md:12`]: docs/a.md does not exist; create it, or remove the link<br>line 12"
+def test_a_new_finding_is_said_once_with_place_and_fix() -> None:
+    dead, vague = listed(build.regression(), "New findings")
+    assert dead.startswith("**error** [**ORPHAN_REFERENCE**] [`skills/csv-import/SKILL.md:41`]")
+    assert dead.endswith("references/dialects.md does not exist<br>**Fix:** create it, or remove the link")
+    assert "[`skills/csv-import/SKILL.md:3`]" in vague
+    text = comment(build.regression())
+    assert text.count("references/dialects.md does not exist") == 1
+    assert text.count("SKILL.md:41`") == 1
+
+
+def test_advice_that_no_finding_gives_is_folded_unless_the_change_lowered_its_dimension() -> None:
+    (told,) = steps(build.regression())
+    assert told.startswith("**+2.1** `skills/csv-import/SKILL.md`: Add a Troubleshooting section")
+    assert "<summary>More that would raise the score</summary>" in comment(build.regression())
+    fell = build.fell_in(build.FAILURES)
+    (told,) = steps(fell)
+    assert told.startswith("**+2.1** [`skills/csv-import/SKILL.md`]: Add a Troubleshooting section")
+    assert "More that would raise" not in comment(fell)
+
+
+def test_findings_alone_bring_no_advice() -> None:
+    """A skill whose score did not fall has its fixes in the list of findings."""
+    error = build.skill("skills/one", 70, build.DEAD_LINK, gate=build.failed(("new-error", "1 new error")))
+    error = error._replace(advice=(build.FAILURES,))
+    subject = build.subject(build.run("fail"), (build.skill("skills/one", 70.5), error))
+    assert steps(subject) == []
+
+
+def test_that_a_new_skill_never_says_when_to_use_it_comes_first() -> None:
+    new = build.skill("skills/csv-import", 50, build.DEAD_LINK, build.NO_TRIGGER)
+    first, second = listed(build.subject(build.run(), (None, new)), "New findings")
+    assert "MISSING_TRIGGER" in first
+    assert "ORPHAN_REFERENCE" in second
+
+
+def test_old_errors_are_one_folded_line() -> None:
+    old = (build.DEAD_LINK, build.NO_TRIGGER)
+    subject = build.subject(
+        build.run(), (build.skill("skills/csv-import", 50, *old), build.skill("skills/csv-import", 60, *old))
     )
-    assert third.partition(": ")[2].startswith(f"S{build.SAY_WHEN.action[1:]}<br>")
+    text = comment(subject)
+    assert "<details><summary>1 error existed before</summary>" in text
+    assert "1 finding as before" in text
+    assert "New findings" not in text
 
 
-def test_a_gain_is_not_promised_for_a_part_of_what_earns_it() -> None:
-    subject = build.three_dead_links()
-    assert subject.report is not None
-    (skill,) = subject.report.results
-    aside = Suppressed(skill.findings[2], "comment")
-    less = skill._replace(findings=(*skill.findings[:2], *skill.findings[3:]), suppressed=(aside,))
-    told = steps(subject._replace(report=build.report(less), diff=None))
-    assert "ORPHAN\\_REFERENCE ×2" in told[0]
-    assert "**+" not in told[0]
-    assert told[1].startswith("**+12.0** ")
-    assert ": Create the files<br>" in told[1]
+def test_old_errors_are_in_sight_where_they_fail_a_skill() -> None:
+    gate = build.failed(("error", "1 error"))
+    pair = (
+        build.skill("skills/csv-import", 50, build.DEAD_LINK),
+        build.skill("skills/csv-import", 50, build.DEAD_LINK, gate=gate),
+    )
+    assert len(listed(build.subject(build.run("fail"), pair), "Errors that existed before")) == 1
 
 
-def test_what_the_change_broke_comes_before_advice_where_the_gate_passes() -> None:
-    told = steps(build.broken_but_passing())
-    assert [step.split("`")[1].rpartition(":")[2] for step in told] == ["9", "30", "3"]
-    assert "LINE\\_TOO\\_LONG" in comment(build.broken_but_passing())
+@pytest.mark.parametrize(("score", "rows"), [(70.04, 0), (70.05, 1), (69.95, 1)])
+def test_a_change_of_a_few_hundredths_is_no_row(score: float, rows: int) -> None:
+    pair = (build.skill("skills/one", 70), build.skill("skills/one", score))
+    text = comment(build.subject(build.run(), pair))
+    assert len([line for line in text.split("\n") if line.startswith("| ✅")]) == rows
 
 
 def test_the_reason_why_there_can_be_no_badge_stands_in_the_row() -> None:
@@ -383,7 +413,7 @@ def test_the_reason_why_there_can_be_no_badge_stands_in_the_row() -> None:
 def test_a_merge_is_told_from_the_change_that_was_merged() -> None:
     text = comment(build.broken_but_passing())
     address = f"{build.REPOSITORY}/commit"
-    assert f"head [`bbbbbbb`]({address}/{'b' * 40}) (merged as [`a1b2c3d`]({address}/{build.HEAD})) against" in text
+    assert f"head [`bbbbbbb`]({address}/{'b' * 40}) (merged as `a1b2c3d`) against" in text
     assert "merged as" not in comment(build.regression())
 
 
@@ -436,7 +466,7 @@ def test_skills_whose_paths_end_alike_are_told_apart() -> None:
     paths = ("a/skills/pdf", "b/skills/pdf", "b/skills/docx", "pdf")
     pairs = [(build.skill(path, 60), build.skill(path, 50 + index)) for index, path in enumerate(paths)]
     text = comment(build.subject(build.run(), *pairs))
-    told = re.findall("<summary>Details: <code>(.*?)</code></summary>", text)
+    told = re.findall(r"(?m)^\| \S+ \[`(.*?)`\]", text)
     assert sorted(told) == sorted(paths)
 
 
@@ -468,4 +498,4 @@ def test_a_main_file_is_called_as_its_findings_call_it() -> None:
     path = PurePosixPath("skills/csv-import/skill.md")
     gate = build.failed(("error", "1 error"))
     low = build.skill("skills/csv-import", 50, build.DEAD_LINK._replace(path=path), gate=gate, advice=(build.FAILURES,))
-    assert "`skills/csv-import/skill.md`]" in comment(build.subject(build.run("fail"), (None, low)))
+    assert "`skills/csv-import/skill.md:41`]" in comment(build.subject(build.run("fail"), (None, low)))

@@ -22,7 +22,7 @@ def inside(text: str) -> str:
 
 def test_a_dimension_that_rests_on_the_judge_says_so_and_has_its_interval() -> None:
     text = inside(comment(build.new()))
-    assert "| output_quality | 0.5333 (0.3899–0.6767) |" in text
+    assert "| output_quality | **0.53** (0.39–0.68) | 15 % |" in text
     assert "| output_quality | 0.5333 | ± 0.14, wide | 5, 5 and 6 of 10 |" in text
     assert "**72.50** ± 6.10" in text
     assert "“just retry until it works” [`SKILL.md:88`](https://github.com/acme/skills/blob/" in text

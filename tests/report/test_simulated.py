@@ -332,7 +332,7 @@ def test_a_comment_says_what_moved_against_the_base_of_what_sessions_measure() -
     then = now._replace(dimensions={**now.dimensions, build.QUALITY: quality._replace(score=0.7)})
     report = build.a_simulated_report(now, gate=build.PASSED)
     text = comment(situations.told(run(), report, (then, now))).replace("\\", "")
-    assert re.search(r"\| output_quality \| 0\.5333 \([^)]*, ▼ 0\.1667\) \|", text)
+    assert re.search(r"\| output_quality \| 0\.70 → \*\*0\.53\*\* ▼ 0\.17 \(.*\) \|", text)
 
 
 def test_a_comment_on_many_skills_stays_within_its_limit() -> None:

@@ -10,6 +10,7 @@ from skillgate.model.finding import Finding, Severity
 from skillgate.model.layers import DropTest
 from skillgate.model.report import Composite, DimensionScore, SkillName, SkillResult, Verdict
 from skillgate.model.score import Badge, Dimension, Grade, Outcome
+from skillgate.report.judge_compared import doubt
 from skillgate.scoring.composite import award
 from skillgate.scoring.gate import Measurement, Policy, at_least, judge, regression, together
 
@@ -165,7 +166,10 @@ def test_a_gate_that_fail_on_does_not_list_is_shown_and_binds_nobody() -> None:
         (70.30, 70.20, 0.1, PASS),  # 0.0999… and not 0.1 in binary
         (75.00, 75.00, 0.0, PASS),
         (75.00, 74.99, 0.0, FAIL),
-        (71.00, 69.99, 2.0, FAIL),  # a badge lost
+        (71.00, 69.50, 2.0, FAIL),  # a badge lost
+        (70.49, 69.99, 2.0, FAIL),  # by half a point
+        (70.48, 69.99, 2.0, PASS),  # by less, with a warning
+        (70.48, 69.99, 0.4, FAIL),
         (69.99, 71.00, 2.0, PASS),
         (None, 10.00, 2.0, PASS),
         (75.00, None, 2.0, FAIL),
@@ -179,6 +183,17 @@ def test_a_regression_is_a_drop_or_a_lost_badge(
 
 def test_a_lost_badge_is_named() -> None:
     assert regression("it", result(71.0), result(69.99), 2.0).reason == "it lost its badge Silver (71.00 → 69.99)"
+
+
+def test_a_badge_lost_by_next_to_nothing_warns() -> None:
+    answer = regression("it", result(70.2), result(69.99), 2.0)
+    assert answer.reason == "warning: it lost its badge Silver (70.20 → 69.99) by less than 0.5 points"
+    assert doubt(answer) == answer.reason
+
+
+def test_a_sampled_badge_is_lost_by_any_drop_that_is_real() -> None:
+    drop = drop_of(0.21, 0.21, 0.001)
+    assert regression("it", result(70.2), result(69.99), 2.0, drop=drop).verdict is FAIL
 
 
 def test_a_badge_withheld_now_is_lost() -> None:

@@ -10,11 +10,11 @@ from skillgate.action.comment.verdict import REASON, named
 from skillgate.format import plural
 from skillgate.model.bench import Flip, Pairing
 from skillgate.model.documents import State
-from skillgate.model.finding import AcrossChange
-from skillgate.model.score import Outcome
+from skillgate.model.finding import AcrossChange, Severity
+from skillgate.model.score import Depth, Outcome
 from skillgate.report import bench, bench_diff, changes, judge, numbers, score, sessions, skill
 from skillgate.report.findings import bounded
-from skillgate.report.judge_compared import doubt, judge_of
+from skillgate.report.judge_compared import doubt, is_chance, judge_of
 from skillgate.report.links import Links
 from skillgate.report.lists import ListOf
 from skillgate.report.moves import what_moved
@@ -26,10 +26,11 @@ from skillgate.report.view import Cell, Fold, Heading, Item, Items, Note, Pairs,
 from skillgate.report.view import Row as TableRow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from skillgate.action.comment.subject import Subject
     from skillgate.model.bench import CompletionReport
+    from skillgate.model.documents import SkillChange
     from skillgate.model.finding import Finding
     from skillgate.model.invocation import InvocationReport
     from skillgate.model.report import SkillResult
@@ -39,7 +40,10 @@ if TYPE_CHECKING:
 
 _ROWS, _ENTRIES = 12, 10  # of a table and of a list in sight; the others are folded
 _STEPS, _EACH = 5, 3  # steps, and those of one skill
+_SEEN = 0.005  # of a dimension: what two decimals show
 _WORTH = 1.0  # points; advice below is left out where nothing fails
+_OF_SCORE = ("threshold", "new-score", "badge", "dimension", "regression")  # the gates that advice helps to pass
+_FEW = 2  # dimensions that a row of the table names
 _RULES = 8  # that a count names
 _DETAILED = 5  # skills
 _DROPS = 20  # skills whose drops may be chance
@@ -53,16 +57,10 @@ def blocks(subject: Subject, rows: Sequence[Row], links: Links) -> Iterator[Bloc
         yield Heading("Changes to the gate itself, effective after the merge")
         yield from _folding(Items(tuple(Item(bounded(text, REASON)) for text in subject.run.policy_changes), "change"))
     yield from table(rows, links, compared=compared)
-    todo = _todo(rows)
-    if todo:
-        yield Heading("Do next (errors first, then most points of each skill)")
-        items = tuple(skill.step_item(step, main_file(result), links) for result, step in todo)
-        yield Items(items, "step", ordered=True)
-    fixed = [finding for _, step in todo if step.fix for finding in step.findings]
-    yield from found(
-        "New findings" if compared else "Findings", [one for row in rows for one in row.came], links, fixed
-    )
-    yield from _fixed(rows)
+    came = [finding for row in rows for finding in row.came]
+    yield from found("New findings" if compared else "Findings", came, links, first=_is_untriggered(rows))
+    yield from _todo(rows, links, {id(finding) for finding in came})
+    yield from _before(rows, links)
     if aside := [item for row in rows if row.change for item in row.change.suppressed]:
         yield Heading(f"Suppressed by this change: {len(aside):,}")
         yield from _folding(changes.suppressed(aside, context))
@@ -126,27 +124,58 @@ def _note(row: Row, *, compared: bool) -> Iterator[str]:
         yield bounded(why, 80) if why.startswith("no badge: ") else ""  # not that a better one needs more points
 
 
-def _todo(rows: Sequence[Row]) -> list[tuple[SkillResult, Step]]:
-    """List what to do for the skills that fail; where none does, for those that fell or have new findings."""
-    failing = [row for row in rows if row.fails]
-    chosen = [row for row in failing or rows if row.fails or _is_worse(row)][:_STEPS]
+def _is_untriggered(rows: Sequence[Row]) -> Callable[[Finding], bool]:
+    """Whether a new skill never says when to use it: no client would load it."""
+    new = {row.path for row in rows if row.state is State.NEW}
+    return lambda finding: finding.id == "MISSING_TRIGGER" and str(finding.path.parent) in new
+
+
+def _todo(rows: Sequence[Row], links: Links, listed: Collection[int]) -> Iterator[Block]:
+    """Show advice for the skills that fail by their score; where none does, for those that fell.
+
+    In sight is advice about what the change lowered, or anything of a skill without a base. The rest is folded. A skill
+    that fails by its findings alone has their fixes already.
+    """
+    failing = [row for row in rows if row.fails and row.result and _fails_by(row.result, *_OF_SCORE)]
+    chosen = (failing or [row for row in rows if row.change and (row.change.change or 0) <= -_WORTH])[:_STEPS]
     each = max(1, _EACH + 1 - len(chosen[:_EACH]))
-    least = 0.0 if failing else _WORTH
-    known = [(row.result, row.change) for row in chosen if row.result]
-    todo = [(result, step) for result, change in known for step in steps(result, change, least=least)[:each]]
-    return sorted(todo, key=lambda pair: not pair[1].urgent)[:_STEPS]
+    near: list[Item] = []
+    far: list[Item] = []
+    for row in chosen:
+        if row.result is None:
+            continue
+        advice = [one for one in steps(row.result, row.change, least=_WORTH) if one.advice and not one.urgent]
+        advice = [one for one in advice if not any(id(finding) in listed for finding in one.findings)]
+        about = [one for one in advice if _is_about(one, row)][:each]
+        main = main_file(row.result)
+        near += [skill.step_item(one, main, links) for one in about]
+        far += [skill.step_item(one, main, links.nowhere) for one in advice[:each] if one not in about]
+    if near:
+        yield Heading("Do next (most points of each skill first)")
+        yield Items(tuple(near[:_STEPS]), "step", ordered=True)
+    if far:
+        yield Fold("More that would raise the score", (Items(tuple(far[:_STEPS]), "step", ordered=True),))
 
 
-def _is_worse(row: Row) -> bool:
-    return row.change is not None and ((row.change.change or 0) < 0 or bool(row.change.new))
+def _is_about(step: Step, row: Row) -> bool:
+    """Whether a step is about a dimension that the change lowered; without a base it may be about any."""
+    dimension = step.advice.dimension if step.advice else None
+    if row.change is None or row.state is State.NEW:
+        return True
+    moved = row.change.dimensions.get(dimension) if dimension else None
+    return moved is not None and (moved.change or 0) <= -_SEEN
 
 
-def found(title: str, findings: Sequence[Finding], links: Links, fixed: Sequence[Finding] = ()) -> Iterator[Block]:
-    """Show findings: the worst in sight, the others folded away."""
+def found(
+    title: str, findings: Sequence[Finding], links: Links, *, first: Callable[[Finding], bool] = lambda _: False
+) -> Iterator[Block]:
+    """Show findings: the worst in sight, the others folded away; ``first`` are those that matter most."""
     if not findings:
         return
     yield Heading(f"{title}: {counts(findings)}")
-    yield from _folding(skill.findings(findings, Context(links), fixed=fixed))
+    sides = ([one for one in findings if first(one)], [one for one in findings if not first(one)])
+    lead, rest = (skill.findings(side, Context(links)) for side in sides)
+    yield from _folding(rest._replace(items=(*lead.items, *rest.items)))
 
 
 def _folding(found: Items) -> Iterator[Block]:
@@ -156,18 +185,33 @@ def _folding(found: Items) -> Iterator[Block]:
         yield Fold(plural(len(more), f"more {found.noun}"), (found._replace(items=more),))
 
 
-def _fixed(rows: Sequence[Row]) -> Iterator[Block]:
-    """Count the findings that went, by rule, and those that stay."""
+def _before(rows: Sequence[Row], links: Links) -> Iterator[Block]:
+    """Count the findings that went, by rule; show the errors that stay, in sight where a gate fails by them."""
     gone = Counter(finding.id for row in rows if row.change for finding in row.change.fixed)
-    same = sum(row.change.kept for row in rows if row.change and row.listed)
-    parts: list[Line] = []
     if gone:
         rules = [bounded(name, 80) + (f" ×{times:,}" if times > 1 else "") for name, times in gone.most_common()]
-        parts.append((Span("Fixed", "strong"), f": {gone.total():,} ({numbers.several(rules, _RULES)})"))
-    if same:
-        parts.append(f"{plural(same, 'finding')} as before")
-    if parts:
-        yield Note(joined(parts, " · "))
+        yield Note((Span("Fixed", "strong"), f": {gone.total():,} ({numbers.several(rules, _RULES)})"))
+    old = [finding for row in rows if row.listed for finding in _old(row)]
+    errors = [finding for finding in old if finding.severity is Severity.ERROR]
+    fails = any(row.fails and row.result and _fails_by(row.result, "error") for row in rows)
+    if errors and fails:
+        yield from found("Errors that existed before", errors, links)
+    elif errors:
+        shown = skill.findings(errors[:_ENTRIES], Context(links))
+        more = len(errors) - _ENTRIES
+        parts: tuple[Block, ...] = (shown, *([Note(f"{more:,} more")] if more > 0 else []))
+        yield Fold(f"{plural(len(errors), 'error')} existed before", parts)
+    if rest := len(old) - len(errors):
+        yield Note(f"{plural(rest, 'finding')} as before", "muted")
+
+
+def _old(row: Row) -> list[Finding]:
+    came = {id(finding) for finding in row.came}
+    return [finding for finding in (row.result.findings if row.result else ()) if id(finding) not in came]
+
+
+def _fails_by(result: SkillResult, *gates: str) -> bool:
+    return any(outcome.gate in gates and outcome.verdict is Outcome.FAIL for outcome in result.gate.outcomes)
 
 
 def _catalogue(subject: Subject, rows: Sequence[Row], context: Context) -> Iterator[Block]:
@@ -235,13 +279,35 @@ def _gates(report: InvocationReport) -> Fold:
 
 
 def _details(rows: Sequence[Row], links: Links) -> Iterator[Fold]:
-    """Show the dimensions of the worst skills that changed, and what judges and sessions say of them."""
-    shown = [(row, row.result) for row in rows if row.listed and row.result and _is_measured(row.result)]
-    for row, result in shown[:_DETAILED]:
+    """Show the dimensions that moved of the worst skills that changed, and what judges and sessions say of them."""
+    shown = 0
+    for row in rows:
+        if not (row.listed and row.result and _is_measured(row.result)):
+            continue
         change = None if row.state is State.NEW else row.change
-        parts: tuple[Block, ...] = (skill.dimensions(result, change), *skill.layers(result, links))
+        dimensions, layers = _dimensions(row.result, change), tuple(skill.layers(row.result, links))
+        # The row names a few dimensions that moved; a table adds the others, and intervals where a model was asked.
+        is_more = bool(dimensions.rows) and (change is None or bool(layers) or len(dimensions.rows) > _FEW)
+        parts: tuple[Block, ...] = (*([dimensions] if is_more else []), *layers)
         parts += sessions.changes(change.sampled) if change is not None else ()
-        yield Fold(("Details: ", *named(row, links)), parts)
+        if parts and shown < _DETAILED:
+            shown += 1
+            yield Fold(("Details: ", *named(row, links)), parts)
+
+
+def _dimensions(result: SkillResult, change: SkillChange | None) -> Table:
+    """Build a table of the dimensions that moved; without a base, of those that were measured."""
+    rows = []
+    for key, side in result.dimensions.items():
+        moved = change.dimensions.get(key) if change else None
+        if side.score is None or (change and (moved is None or abs(moved.change or 0) < _SEEN)):
+            continue
+        was = f"{moved.a:.2f} → " if moved and moved.a is not None else ""
+        ended = f" {numbers.moved(moved.change, 2)}" if moved and moved.change else ""
+        sure = numbers.ends(side.ci_low, side.ci_high, 2)
+        now = Cell((was, Span(f"{side.score:.2f}", "strong"), ended), sure)
+        rows.append(TableRow((key.value, now, numbers.share(side.weight, 0))))
+    return Table(columns("dimension", "#score", "#weight"), tuple(rows), noun="dimension")
 
 
 def _is_measured(result: SkillResult) -> bool:
@@ -253,6 +319,8 @@ def _sureness(subject: Subject, rows: Sequence[Row], links: Links) -> Iterator[F
     report = subject.report
     if report is None or not any(row.listed for row in rows):
         return
+    if report.depth is Depth.QUICK and subject.diff is not None and not report.summary.suppressed:
+        return  # the same files give the same numbers
     said: list[Line] = ["Static scores are exact: the same files give the same numbers."]
     said += _by_chance(rows, links)
     said += [*judge.notes(report), *sessions.notes(report)]
@@ -270,7 +338,8 @@ def _by_chance(rows: Sequence[Row], links: Links) -> Iterator[Line]:
     fell: list[Line] = []
     for row in rows:
         outcome = row.change.regression if row.change else None
-        texts = [doubt(outcome)] if outcome is not None and outcome.verdict is Outcome.PASS else []
+        texts = [doubt(outcome)] if outcome is not None and is_chance(outcome) else []
+        texts = texts if outcome is not None and outcome.verdict is Outcome.PASS else []
         if row.result is not None:
             texts = [] if judge.inconclusive(row.result) else texts
             texts += [judge.drop_in_words(row.result.drop)] if judge_of(row.result) is None else []

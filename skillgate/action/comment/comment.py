@@ -107,10 +107,11 @@ def _foot(subject: Subject, links: Links) -> Line:
         parts.append(score.facts(report) if subject.trusted else f"{report.depth.value} depth")
     if run.head:
         merged = run.change and run.change != run.head
-        head = (commit(run.change, links), " (merged as ", commit(run.head, links), ")") if merged else ()
+        head = (commit(run.change, links), " (merged as ", code(run.head[:7]), ")") if merged else ()
         parts.append(("head ", *(head or (commit(run.head, links),)), *_against(subject, links)))
     if run.policy:
-        at = (" ", commit(run.policy_commit, links)) if run.policy_commit else ()
+        is_other = run.policy_commit and run.policy_commit != run.base
+        at = (" ", commit(run.policy_commit, links)) if is_other else ()
         parts.append((f"policy from {bounded(run.policy, verdict.REASON)}", *at))
     scoring = f", scoring {report.scoring_version}" if report else ""
     parts.append(f"skillgate {bounded(run.tool.version, 40)}{scoring}")
@@ -127,5 +128,5 @@ def commit(sha: str, links: Links) -> Span:
 def _against(subject: Subject, links: Links) -> tuple[str | Span, ...]:
     run, compared = subject.run, bounded(subject.run.compared, verdict.REASON)
     if run.base:
-        return (" against base ", commit(run.base, links), f" ({compared})" if compared else "")
+        return (" against base ", commit(run.base, links))
     return (f" against {compared}" if compared and subject.diff is not None else ", no baseline",)

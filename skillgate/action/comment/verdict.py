@@ -30,7 +30,19 @@ REASON = 400  # characters of a reason or a notice
 _MOST = 10  # reasons; the table of skills shows the others
 _PATH = 120  # characters of a path
 _GATES = frozenset(
-    ("error", "warning", "threshold", "badge", "dimension", "regression", "benchmark", "budget", "unmeasured")
+    (
+        "error",
+        "new-error",
+        "warning",
+        "threshold",
+        "new-score",
+        "badge",
+        "dimension",
+        "regression",
+        "benchmark",
+        "budget",
+        "unmeasured",
+    )
 )
 _PREFIX = 300  # characters of a reason in which a skill's path is looked for
 
@@ -132,10 +144,10 @@ def _gates(result: SkillResult) -> list[str]:
 
 
 def _reason(reason: str, known: Mapping[str, Row], links: Links) -> Line:
-    """Write a reason; the skill's path that it begins with is linked."""
+    """Write a reason; the skill's path that it begins with is linked, unless the table links it."""
     for match in re.finditer(r"[ :]", reason[:_PREFIX]):
         if row := known.get(reason[: match.start()]):
-            return (*named(row, links), bounded(reason[match.start() :], REASON))
+            return (*named(row, links.nowhere if row.listed else links), bounded(reason[match.start() :], REASON))
     return bounded(reason, REASON)
 
 
