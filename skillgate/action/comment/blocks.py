@@ -13,7 +13,7 @@ from skillgate.model.documents import State
 from skillgate.model.finding import AcrossChange, Severity
 from skillgate.model.score import Depth, Outcome
 from skillgate.report import bench, bench_diff, changes, judge, numbers, score, sessions, skill
-from skillgate.report.findings import bounded
+from skillgate.report.findings import bounded, order
 from skillgate.report.judge_compared import doubt, is_chance, judge_of
 from skillgate.report.links import Links
 from skillgate.report.lists import ListOf
@@ -43,6 +43,8 @@ _STEPS, _EACH = 5, 3  # steps, and those of one skill
 _SEEN = 0.005  # of a dimension: what two decimals show
 _WORTH = 1.0  # points; advice below is left out where nothing fails
 _OF_SCORE = ("threshold", "new-score", "badge", "dimension", "regression")  # the gates that advice helps to pass
+_SAME = 3  # more findings of one rule in one file are one entry
+_LINES = 5  # that such an entry names
 _FEW = 2  # dimensions that a row of the table names
 _RULES = 8  # that a count names
 _DETAILED = 5  # skills
@@ -174,8 +176,22 @@ def found(
         return
     yield Heading(f"{title}: {counts(findings)}")
     sides = ([one for one in findings if first(one)], [one for one in findings if not first(one)])
-    lead, rest = (skill.findings(side, Context(links)) for side in sides)
+    lead, rest = (skill.findings(_by_cause(side), Context(links)) for side in sides)
     yield from _folding(rest._replace(items=(*lead.items, *rest.items)))
+
+
+def _by_cause(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield one finding for many of one rule in one file: whoever fixes one sees the others."""
+    groups: dict[tuple[str, str, str], list[Finding]] = {}
+    for finding in sorted(findings, key=order):
+        groups.setdefault((finding.tool, finding.id, str(finding.path)), []).append(finding)
+    for one, *others in groups.values():
+        if len(others) < _SAME:
+            yield from (one, *others)
+            continue
+        lines = ", ".join(str(line) for line in dict.fromkeys(other.line for other in others[:_LINES]))
+        more = ", …" if len(others) > _LINES else ""
+        yield one._replace(message=f"{one.message}; {len(others):,} more like it in this file (lines {lines}{more})")
 
 
 def _folding(found: Items) -> Iterator[Block]:
