@@ -159,5 +159,8 @@ FIXES = {
 }
 """The repairs that need nothing but the parsed skill."""
 
+UNSAFE = frozenset({"UNCLOSED_FENCE"})
+"""The rules that have no safe repair."""
+
 QUOTES = "FRONTMATTER_INVALID"
 """The repair that comes first: with it, the others have a frontmatter to look at."""

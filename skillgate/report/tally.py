@@ -12,7 +12,7 @@ from skillgate.model.score import Outcome
 from skillgate.report.view import MARKS, Cell, Fold, Heading, Item, Items, Note, Row, Span, Table, View, columns, spans
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from skillgate.model.finding import Finding
     from skillgate.model.report import Report, SkillResult
@@ -30,13 +30,13 @@ class Shown(NamedTuple):
     Attributes:
         style: ``concise`` (a line for each finding), ``full`` (with the source), ``grouped`` (by file), or ``""``.
         statistics: whether to count by rule instead of showing the findings.
-        fixable: the rules that ``--fix`` fixes, for the statistics.
+        fixable: the option that may fix findings of a rule, by rule, for the statistics.
         source: gives lines of a file around one, by path and line, for ``full``.
     """
 
     style: str = ""
     statistics: bool = False
-    fixable: Collection[str] = ()
+    fixable: Mapping[str, str] = {}
     source: Callable[[str, int], Sequence[tuple[int, str]]] = lambda _path, _line: ()
 
 
@@ -225,7 +225,7 @@ def view(report: Report, shown: Shown = Shown()) -> View:  # noqa: B008 - immuta
     )
 
 
-def _statistics(report: Report, fixable: Collection[str]) -> Iterator[Block]:
+def _statistics(report: Report, fixable: Mapping[str, str]) -> Iterator[Block]:
     """Count the active findings by rule and severity, the most frequent first."""
     every = [finding for result in report.results for finding in result.findings] + list(report.outside)
     counted: dict[tuple[str, Severity], int] = {}
@@ -234,9 +234,11 @@ def _statistics(report: Report, fixable: Collection[str]) -> Iterator[Block]:
     rows = []
     for (rule, severity), count in sorted(counted.items(), key=lambda one: (-one[1], one[0][1].rank, one[0][0])):
         severity_cell = Cell(severity.value, tone=SEVERITIES[severity])
-        rows.append(Row((rule, f"{count:,}", severity_cell, "--fix" if rule in fixable else "")))
+        rows.append(Row((rule, f"{count:,}", severity_cell, fixable.get(rule, ""))))
     if rows:
-        yield Table(columns("rule", "#findings", "severity", "fixable"), tuple(rows), noun="rule", most=len(rows))
+        yield Table(
+            columns("rule", "#findings", "severity", "may be fixed by"), tuple(rows), noun="rule", most=len(rows)
+        )
 
 
 def _by_file(report: Report) -> Iterator[Block]:

@@ -110,7 +110,7 @@ def test_a_skill_that_cannot_be_read_is_told_and_stays_a_member(tmp_path: Path) 
     skills(tmp_path, "one", "two")
     built(tmp_path)
     (tmp_path / "skills/two/SKILL.md").unlink()
-    (tmp_path / "skills/two/SKILL.md").symlink_to("SKILL.md")
+    (tmp_path / "skills/two/SKILL.md").symlink_to("/etc/hostname")  # outside of the repository
     done = built(tmp_path)
     assert done.code == 3
     assert "left out skills/two: " in done.err

@@ -98,9 +98,9 @@ def test_many_places_are_counted(tmp_path: Path) -> None:
 
 def test_statistics_count_by_rule(poor: Path) -> None:
     found = lines(poor, "--statistics")
-    assert found[0].split() == ["rule", "findings", "severity", "fixable"]
+    assert found[0].split() == ["rule", "findings", "severity", "may", "be", "fixed", "by"]
     rows = [line.split() for line in found[1:] if line and line[0].isupper()]
-    assert ["BROKEN_LINK", "3", "error"] in rows
+    assert ["BROKEN_LINK", "3", "error", "--fix"] in rows
     assert [row for row in rows if row[-1] == "--fix"]
     assert [int(row[1]) for row in rows] == sorted((int(row[1]) for row in rows), reverse=True)
     assert found[-1].startswith("3 errors")

@@ -48,7 +48,7 @@ def only(found: StaticResult, rule: str) -> Claim:
             "MISSING_TRIGGER",
             Severity.WARNING,
         ),
-        ("---\nname: Other\n---\n", "NAME_MISMATCH", Severity.WARNING),
+        ("---\nname: other\n---\n", "NAME_MISMATCH", Severity.WARNING),
         ("---\nname: Other\n---\n", "NAME_INVALID", Severity.WARNING),
         ("# Forms\n", "FRONTMATTER_MISSING", Severity.ERROR),
     ],
@@ -80,7 +80,8 @@ def test_each_anti_pattern_finding_counts_and_no_other(tmp_path: Path) -> None:
     found = result("---\nname: Other\ndescription: Use when asked\n---\n" + BODY + links, tmp_path)
     expected = ["DEAD_CROSS_REF", "EMPTY_DESCRIPTION", "ORPHAN_REFERENCE", "ORPHAN_REFERENCE"]
     assert sorted(found.anti_patterns) == expected
-    assert {"NAME_INVALID", "NAME_MISMATCH"} <= {item.id for item in found.claims}
+    names = {"NAME_INVALID", "NAME_MISMATCH"} & {item.id for item in found.claims}
+    assert names == {"NAME_INVALID"}  # one defect is one finding
 
 
 def test_the_layer_score_is_the_weighted_mean_times_the_penalty(tmp_path: Path) -> None:
@@ -114,9 +115,8 @@ def test_thirty_nine_words_of_prose_earn_no_badge_and_forty_may(tmp_path: Path) 
         "---\n- name\n---\n" + BODY,
         "---\nname: sample-skill\nname: sample-skill\n---\n" + BODY,
         "---\n{{fill 65537}}\n---\n" + BODY,
-        HEAD,
     ],
-    ids=["no frontmatter", "unclosed", "not YAML", "a list", "a key twice", "64 KiB", "no body"],
+    ids=["no frontmatter", "unclosed", "not YAML", "a list", "a key twice", "64 KiB"],
 )
 def test_what_is_broken_is_scored_and_earns_no_badge(source: str, tmp_path: Path) -> None:
     found = result(source, tmp_path)

@@ -118,9 +118,10 @@ def _shown(args: argparse.Namespace, session: Console) -> Shown | None:
     from skillgate.report.tally import Shown
 
     if args.statistics:
-        from skillgate.fixes.repairs import FIXES  # loads every fix
+        from skillgate.fixes.repairs import FIXES, QUOTES, UNSAFE  # loads every fix
 
-        return Shown(statistics=True, fixable=frozenset(FIXES))
+        fixable = {rule: "--unsafe-fixes" if rule in UNSAFE else "--fix" for rule in (*FIXES, QUOTES)}
+        return Shown(statistics=True, fixable=fixable)
     if args.output_style == "full" and "-" not in args.paths:  # what is on disk may be another text
         from skillgate.cli.excerpts import excerpts
 
