@@ -390,7 +390,7 @@ def _is_before_the_first_commit(top: str, revision: str) -> bool:
     """Whether a revision does not exist because there is no commit yet; with other branches only HEAD can be one."""
     from skillgate.skill.git import commit_of, has_refs, is_unborn
 
-    if not is_unborn(top) or commit_of(top, revision) is not None:
+    if commit_of(top, revision) is not None or not is_unborn(top):
         return False
     return revision == "HEAD" or not has_refs(top)
 

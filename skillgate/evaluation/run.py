@@ -23,15 +23,16 @@ from skillgate.evaluation.request import (
 )
 from skillgate.model.layers import MonteCarloLayer
 from skillgate.model.score import Depth
+from skillgate.model.skill import SkillSource
 from skillgate.scoring.gate import sampled_layers
 from skillgate.skill.find import Discovery, discover, read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import PurePosixPath
 
     from skillgate.console import Console
-    from skillgate.evaluation.pipeline import Baseline, Evaluated, Evaluator, Touched
+    from skillgate.evaluation.pipeline import Assess, Baseline, Evaluated, Evaluator, Touched
     from skillgate.evaluation.request import EvaluateRequest, Reading, Scope
     from skillgate.evaluation.sampled import DryRun
     from skillgate.model.finding import Assessment
@@ -84,6 +85,7 @@ def evaluate(
         Cache(folder, now=time.time) if folder else None,
         optional=wants_optional(config),
         use_processes=request.use_processes,
+        remember=config.get(settings.BASELINE) is not None,
     )
     evaluator = pipeline.Evaluator(
         assess=assessor.assess,
@@ -194,10 +196,32 @@ def compared(
     if request.config.get(settings.BASELINE) is None:
         return reported(request, discovery, evaluator, session, touched=touched).report
     from skillgate.evaluation.baseline import across_change, load_baseline  # most runs compare with nothing
+    from skillgate.skill.git import one_reader
 
-    baseline = load_baseline(request.config, discovery.roots, request.scope.paths, session, evaluator)
-    result = reported(request, discovery, evaluator, session, touched=touched, baseline=baseline)
+    with one_reader():
+        base = evaluator._replace(assess=assessing_first(evaluator, discovery.roots))
+        baseline = load_baseline(request.config, discovery.roots, request.scope.paths, session, base)
+        result = reported(request, discovery, evaluator, session, touched=touched, baseline=baseline)
     return result.report._replace(across=across_change(result.report, baseline, result.across))
+
+
+def assessing_first(evaluator: Evaluator, roots: Sequence[SkillRoot]) -> Assess:
+    """Return a function like the evaluator's that first assesses the skills at ``roots``, with progress.
+
+    In a commit only those that differ are left to assess: one process does that, while files on disk are shared by
+    several.
+    """
+    pending = [roots]
+
+    def assess(sources: Sequence[SkillSource]) -> Iterable[Assessment]:
+        while pending:
+            readable = [one for one in map(read, pending.pop()) if isinstance(one, SkillSource)]
+            for done, _ in enumerate(evaluator.assess(readable), 1):
+                if evaluator.progress is not None:
+                    evaluator.progress(done)
+        return evaluator.assess(sources)
+
+    return assess
 
 
 def reported(
