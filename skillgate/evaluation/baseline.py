@@ -297,7 +297,11 @@ def _from_revision(
         if root.directory in here or _below(root.directory, places) or not _still_there(top, root)
     ]
     sampled = evaluator.sampled
-    deep = evaluator._replace(criteria=pipeline.Criteria(selection=evaluator.criteria.selection), progress=None)
+    deep = evaluator._replace(
+        criteria=pipeline.Criteria(selection=evaluator.criteria.selection),
+        detail=False,  # no report has advice on what was
+        progress=None,
+    )
     # First only the static layer, until it is known which skills matter: only these are sent to a model.
     plain = deep if sampled is None else deep._replace(sampled=sampled._replace(measure=lambda _: Deepened()))
     evaluated = pipeline.evaluate(map(read, then), plain)
