@@ -153,27 +153,30 @@ class Dialogue:
             assert self._child.stdout is not None
             self._child.stdin.write(request)
             self._child.stdin.flush()
-            return read(self._child.stdout)
-        except BaseException as error:
-            self._child.kill()  # the rest of the answer would be taken for the next one
-            if self._late:
-                late = f"{self._name} did not finish within {self._timeout_s:g} s and was stopped"
-                raise IncompleteError(late) from None
-            if not isinstance(error, OSError):
-                raise
-            raise EOFError(str(error)) from error  # its end of a pipe is closed
+            answer = read(self._child.stdout)
+        except (OSError, EOFError) as error:  # its end of a pipe is closed, or `read` found its end
+            self._kill()
+            if not self._late:
+                raise EOFError(*error.args[: isinstance(error, EOFError)]) from error
+        except BaseException:
+            self._kill()  # the rest of the answer would be taken for the next one
+            raise
         finally:
             timer.cancel()
             timer.join()  # no thread may be alive when this process forks
+        if self._late:
+            self._kill()
+            raise IncompleteError(f"{self._name} did not finish within {self._timeout_s:g} s and was stopped")
+        return answer
 
     def end(self) -> Completed:
         """End the program and return its exit status and errors; a second call returns no errors."""
-        self._child.kill()  # not by the end of its input: a forked process may hold that open
+        self._kill()  # not by the end of its input: a forked process may hold that open
         for pipe in (self._child.stdin, self._child.stdout):
             if pipe is not None:
                 with suppress(OSError):  # a request that was not sent completely
                     pipe.close()
-        status = self._child.wait()
+        status = self._child.returncode
         if self._errors.closed:
             return Completed(returncode=status, stdout=b"", stderr=b"")
         with self._errors:
@@ -183,6 +186,10 @@ class Dialogue:
     def _stop(self) -> None:
         self._late = True
         self._child.kill()
+
+    def _kill(self) -> None:
+        self._child.kill()
+        self._child.wait()
 
 
 def start(

@@ -138,7 +138,8 @@ def commit_of(repo_dir: str, rev: str) -> str | None:
     """Return the full name of a commit that is in the repository; None if it is not."""
     objects = _objects_of(repo_dir)
     if objects is not None and not {"\n", "\0"} & set(rev):
-        return objects.commit(rev)
+        with suppress(EOFError):
+            return objects.commit(rev)
     return _first_word(git(repo_dir, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{commit}}"))
 
 
@@ -322,13 +323,8 @@ class _Objects:
         self._process: Dialogue | None = None
 
     def commit(self, rev: str) -> str | None:
-        """Return the full name of a commit; None if it is not there, or git cannot read the repository."""
-        request = rev.encode("utf-8", "surrogateescape") + b"^{commit}\n"
-        try:
-            header, data = self._ask(request, _next_object)
-        except EOFError:
-            self.close()
-            return None
+        """Return the full name of a commit, None if it is not there. Raises EOFError: git has ended."""
+        header, data = self._ask(rev.encode("utf-8", "surrogateescape") + b"^{commit}\n", _next_object)
         return None if data is None else header.split()[0].decode("ascii")
 
     def read(self, names: Sequence[str]) -> dict[str, bytes]:
@@ -339,7 +335,8 @@ class _Objects:
             try:
                 found |= self._ask(_lines(some), partial(_named, some))
             except EOFError as error:
-                raise _unread(error, self.close()) from None
+                said = complaint(self.close())
+                raise IncompleteError(f"git cannot read object {str(error) or some[0]}: {said}") from None
         return found
 
     def close(self) -> Completed:
@@ -375,7 +372,7 @@ def _named(names: Iterable[str], stream: IO[bytes]) -> dict[str, bytes]:
         try:
             header, data = _next_object(stream)
         except EOFError:
-            raise EOFError(f" {name}") from None
+            raise EOFError(name) from None
         if data is None:
             raise IncompleteError(f"git cannot read object {name}: {decoded(header)}")
         found[name] = data
@@ -394,10 +391,6 @@ def _next_object(stream: IO[bytes]) -> tuple[bytes, bytes | None]:
     if len(data) <= int(size):
         raise EOFError
     return header.rstrip(), data[:-1]
-
-
-def _unread(error: EOFError, done: Completed) -> IncompleteError:
-    return IncompleteError(f"git cannot read object{error}: {complaint(done)}")
 
 
 class GitTree:
@@ -509,7 +502,7 @@ class GitTree:
         try:
             self._contents.update(_named(wanted, io.BytesIO(done.stdout)))
         except EOFError as error:
-            raise _unread(error, done) from None
+            raise IncompleteError(f"git cannot read object {error}: {complaint(done)}") from None
 
     def _add(self, line: bytes) -> None:
         facts, _, name = line.partition(b"\t")
