@@ -34,14 +34,19 @@ ADDED = "\nKeep the newest of two rows that share a key.\n"
 _COMMANDS = ("cat-file", "ls-tree", "check-ignore", "merge-base", "diff-tree", "ls-files", "config", "rev-parse")
 _COUNTED = """
 import os, sys
+
 from skillgate.evaluation import assess
+
 real, log = assess.assess, os.open(os.environ["COUNTED"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+
 def counted(source, *arguments, **options):
     os.write(log, b"assess\\n")
     return real(source, *arguments, **options)
+
 def started(event, arguments):
     if event == "subprocess.Popen":
         os.write(log, (" ".join(map(os.fsdecode, arguments[1])).replace("\\n", " ") + "\\n").encode())
+
 assess.assess = counted
 sys.addaudithook(started)
 from skillgate.cli.main import main

@@ -148,24 +148,23 @@ class Dialogue:
         """
         timer = threading.Timer(self._timeout_s, self._stop)
         timer.start()
+        is_answered = False
         try:
             assert self._child.stdin is not None
             assert self._child.stdout is not None
             self._child.stdin.write(request)
             self._child.stdin.flush()
             answer = read(self._child.stdout)
+            is_answered = True
         except (OSError, EOFError) as error:  # its end of a pipe is closed, or `read` found its end
-            self._kill()
             if not self._late:
                 raise EOFError(*error.args[: isinstance(error, EOFError)]) from error
-        except BaseException:
-            self._kill()  # the rest of the answer would be taken for the next one
-            raise
         finally:
             timer.cancel()
             timer.join()  # no thread may be alive when this process forks
+            if self._late or not is_answered:
+                self._kill()  # the rest of the answer would be taken for the next one
         if self._late:
-            self._kill()
             raise IncompleteError(f"{self._name} did not finish within {self._timeout_s:g} s and was stopped")
         return answer
 

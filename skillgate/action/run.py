@@ -184,9 +184,7 @@ def _scored(
     depth: Depth,
 ) -> tuple[Results, BaseSkills | None]:
     """Evaluate head and base, and compare them."""
-    before, base = evaluate_base(
-        context, skills, session, evaluator._replace(assess=assessing_first(evaluator, skills.roots))
-    )
+    before, base = evaluate_base(context, skills, session, assessing_first(evaluator, skills.roots))
     if base is not None:
         criteria = evaluator.criteria._replace(
             policy=policies_of(context, session, base.moved, depth),

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pathlib import PurePosixPath
 
     from skillgate.console import Console
-    from skillgate.evaluation.pipeline import Assess, Baseline, Evaluated, Evaluator, Touched
+    from skillgate.evaluation.pipeline import Baseline, Evaluated, Evaluator, Touched
     from skillgate.evaluation.request import EvaluateRequest, Reading, Scope
     from skillgate.evaluation.sampled import DryRun
     from skillgate.model.finding import Assessment
@@ -199,14 +199,14 @@ def compared(
     from skillgate.skill.git import one_reader
 
     with one_reader():
-        base = evaluator._replace(assess=assessing_first(evaluator, discovery.roots))
-        baseline = load_baseline(request.config, discovery.roots, request.scope.paths, session, base)
+        first = assessing_first(evaluator, discovery.roots)
+        baseline = load_baseline(request.config, discovery.roots, request.scope.paths, session, first)
         result = reported(request, discovery, evaluator, session, touched=touched, baseline=baseline)
     return result.report._replace(across=across_change(result.report, baseline, result.across))
 
 
-def assessing_first(evaluator: Evaluator, roots: Sequence[SkillRoot]) -> Assess:
-    """Return a function like the evaluator's that first assesses the skills at ``roots``, with progress.
+def assessing_first(evaluator: Evaluator, roots: Sequence[SkillRoot]) -> Evaluator:
+    """Return an evaluator of a baseline that assesses the skills at ``roots`` before the baseline's, with progress.
 
     In a commit only those that differ are left to assess: one process does that, while files on disk are shared by
     several.
@@ -221,7 +221,7 @@ def assessing_first(evaluator: Evaluator, roots: Sequence[SkillRoot]) -> Assess:
                     evaluator.progress(done)
         return evaluator.assess(sources)
 
-    return assess
+    return evaluator._replace(assess=assess)
 
 
 def reported(

@@ -309,16 +309,11 @@ def _objects_of(repo_dir: str) -> _Objects | None:
 
 
 class _Objects:
-    """The objects of a repository, read by one process, which is started for the first request.
-
-    Attributes:
-        contents: what was read for the trees, by object name.
-        trees: the opened commits.
-    """
+    """The objects of a repository, read by one process, which is started for the first request."""
 
     def __init__(self, repo_dir: str) -> None:
-        self.contents: dict[str, bytes] = {}
-        self.trees: dict[str, GitTree] = {}
+        self.contents: dict[str, bytes] = {}  # by object name
+        self.trees: dict[str, GitTree] = {}  # by commit
         self._repo_dir = repo_dir
         self._process: Dialogue | None = None
 
