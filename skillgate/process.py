@@ -13,13 +13,15 @@ import weakref
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import IO, TYPE_CHECKING, TypeAlias, TypeVar
 
 from skillgate.errors import IncompleteError
 from skillgate.files import closed_by, unreachable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+_Answer = TypeVar("_Answer")
 
 # What programs need to start, to find their own configuration and to write temporary files. Tokens, keys and the
 # GIT_* variables that a hook inherits (they would point Git at another index or repository) are not passed on.
@@ -97,6 +99,96 @@ def run(
         where = f" in {cwd}" if cwd else ""
         raise IncompleteError(f"{argv[0]} could not be started{where}: {error.strerror or error}") from error
     return Completed(returncode=done.returncode, stdout=done.stdout, stderr=done.stderr)
+
+
+class Dialogue:
+    """A program that answers one request after another, with the environment of :func:`run`.
+
+    The program ends with :meth:`end`, or with the first request that fails.
+    """
+
+    def __init__(self, argv: Sequence[str], *, env: Mapping[str, str] | None = None, timeout_s: float = 60.0) -> None:
+        """Start a program, which has ``timeout_s`` seconds for each answer.
+
+        Raises:
+            MissingExecutableError: there is no such program.
+            IncompleteError: it could not start.
+        """
+        import tempfile  # few runs have a dialogue
+
+        environment = _environment(env or {})
+        program = _locate(argv[0], environment)
+        self._name, self._timeout_s, self._late = argv[0], timeout_s, False
+        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - a pipe that is not read could fill up
+        try:
+            self._child = subprocess.Popen(  # noqa: S603 -- no shell, and the program is one of ours
+                [program, *argv[1:]],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                env=environment,
+            )
+        except OSError as error:
+            self._errors.close()
+            raise IncompleteError(f"{argv[0]} could not be started: {error.strerror or error}") from error
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the program can be asked."""
+        return self._child.poll() is None
+
+    def ask(self, request: bytes, read: Callable[[IO[bytes]], _Answer]) -> _Answer:
+        """Send a request, and return what ``read`` takes from the program's output.
+
+        The request must be short enough for a pipe (4,096 bytes) if the program may write before it has read it all.
+
+        Raises:
+            IncompleteError: it did not answer in time.
+            EOFError: it has ended, or ``read`` raised this.
+        """
+        timer = threading.Timer(self._timeout_s, self._stop)
+        timer.start()
+        is_answered = False
+        try:
+            assert self._child.stdin is not None
+            assert self._child.stdout is not None
+            self._child.stdin.write(request)
+            self._child.stdin.flush()
+            answer = read(self._child.stdout)
+            is_answered = True
+        except (OSError, EOFError) as error:  # its end of a pipe is closed, or `read` found its end
+            if not self._late:
+                raise EOFError(*error.args[: isinstance(error, EOFError)]) from error
+        finally:
+            timer.cancel()
+            timer.join()  # no thread may be alive when this process forks
+            if self._late or not is_answered:
+                self._kill()  # the rest of the answer would be taken for the next one
+        if self._late:
+            raise IncompleteError(f"{self._name} did not finish within {self._timeout_s:g} s and was stopped")
+        return answer
+
+    def end(self) -> Completed:
+        """End the program and return its exit status and errors; a second call returns no errors."""
+        self._kill()  # not by the end of its input: a forked process may hold that open
+        for pipe in (self._child.stdin, self._child.stdout):
+            if pipe is not None:
+                with suppress(OSError):  # a request that was not sent completely
+                    pipe.close()
+        status = self._child.returncode
+        if self._errors.closed:
+            return Completed(returncode=status, stdout=b"", stderr=b"")
+        with self._errors:
+            self._errors.seek(0)
+            return Completed(returncode=status, stdout=b"", stderr=self._errors.read())
+
+    def _stop(self) -> None:
+        self._late = True
+        self._child.kill()
+
+    def _kill(self) -> None:
+        self._child.kill()
+        self._child.wait()
 
 
 def start(

@@ -22,6 +22,7 @@ from skillgate.evaluation.pipeline import Assessor
 from skillgate.model.finding import Assessment, Listing, Member, SkillTexts
 from skillgate.model.skill import SkillSource
 from skillgate.skill.find import discover, discover_commit, read
+from skillgate.skill.tree import DiskTree
 from tests.skills import PROSE, filler, run, run_python, write_bytes, write_skill
 
 if TYPE_CHECKING:
@@ -470,3 +471,51 @@ print(*sorted(name for name in heavy if name in sys.modules))
     cold, warm = (run_python(code, ",".join(HEAVY), *words, ".", cwd=top).stdout.split() for _ in range(2))
     assert {"yaml", "markdown_it", "skillgate.evaluation.assess"} <= set(cold)
     assert warm == []
+
+
+class Refusing(DiskTree):
+    """A directory whose references cannot be read, for a reason of its own."""
+
+    def __init__(self, root: str, reason: str) -> None:
+        super().__init__(root)
+        self.reason = reason
+
+    def read(self, path: str, *, limit: int) -> bytes:
+        if "references/" in path:
+            raise OSError(5, self.reason)
+        return super().read(path, limit=limit)
+
+
+def remembering(top: Path, *trees: DiskTree) -> tuple[list[Assessment], int]:
+    """Assess the first skill in one tree after the other; return the results, and how many were remembered."""
+    assessor = Assessor(clock=CLOCK, remember=True)
+    source = sources(top)[0]
+    here = [source._replace(root=source.root._replace(tree=tree)) for tree in trees]
+    return [opened(facts) for one in here for facts in assessor.assess([one])], assessor.reused
+
+
+def test_what_was_assessed_in_one_tree_holds_in_another_that_is_the_same(top: Path) -> None:
+    first = DiskTree(str(top))
+    (one, other, again), reused = remembering(top, first, DiskTree(str(top)), first)
+    assert (one, reused) == (other, 2)
+    assert again == one == opened(assess(sources(top)[0], CLOCK))
+
+
+def test_a_tree_that_differs_is_remembered_beside_the_first(top: Path) -> None:
+    first = DiskTree(str(top))
+    assessor = Assessor(clock=CLOCK, remember=True)
+    source = sources(top)[0]
+    source = source._replace(root=source.root._replace(tree=first))
+    (before,) = assessor.assess([source])
+    write(top / "skills/alpha/references/columns.md", "# Columns\n\n[gone](gone.md)\n")
+    changed = source._replace(root=source.root._replace(tree=DiskTree(str(top))))
+    (after,) = assessor.assess([changed])
+    assert [opened(facts) for facts in assessor.assess([source, changed])] == [opened(before), opened(after)]
+    assert (assessor.reused, before.claims == after.claims) == (2, False)
+
+
+def test_why_a_file_cannot_be_read_is_said_of_each_tree(top: Path) -> None:
+    (one, other), reused = remembering(top, Refusing(str(top), "too old"), Refusing(str(top), "too new"))
+    said = [" ".join(claim.message for claim in facts.claims) for facts in (one, other)]
+    assert reused == 0
+    assert [("too old" in text, "too new" in text) for text in said] == [(True, False), (False, True)]

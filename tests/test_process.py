@@ -7,11 +7,12 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import IO
 
 import pytest
 
 from skillgate.errors import EXIT_INCOMPLETE, IncompleteError
-from skillgate.process import MissingExecutableError, run
+from skillgate.process import Dialogue, MissingExecutableError, run
 
 PRINT_ENVIRONMENT = "import os; print(*sorted(os.environ), sep='\\n')"
 
@@ -99,3 +100,55 @@ def test_a_directory_of_path_that_is_closed_is_passed_over() -> None:
         code = "import skillgate.process, os;" + argv[2]
         done = subprocess.run([*argv[:2], code], env=environ, capture_output=True, check=False)
         assert done.stdout.strip() == b"0", done.stderr
+
+
+ECHO = "import sys\nfor line in sys.stdin: print(line.upper(), end='', flush=True)"
+
+
+def test_a_dialogue_answers_request_by_request_until_it_is_ended() -> None:
+    dialogue = Dialogue(python(ECHO))
+    for word in (b"one\n", b"two\n"):
+        assert dialogue.ask(word, lambda stream: stream.readline()) == word.upper()
+    states = [dialogue.is_running]
+    dialogue.end()
+    assert [*states, dialogue.is_running] == [True, False]
+    assert dialogue.end().stderr == b""  # once more does no harm
+
+
+def test_a_dialogue_that_stays_silent_is_stopped_and_its_errors_are_kept() -> None:
+    dialogue = Dialogue(
+        python("import sys, time; print('why' * 100_000, file=sys.stderr, flush=True); time.sleep(60)"), timeout_s=3
+    )
+    with pytest.raises(IncompleteError, match="did not finish within 3 s"):
+        dialogue.ask(b"x\n", lambda stream: stream.readline())
+    done = dialogue.end()
+    assert (done.returncode != 0, done.stderr[:3]) == (True, b"why")
+
+
+def test_a_dialogue_whose_program_has_ended_is_at_its_end() -> None:
+    dialogue = Dialogue(python("print('last words', file=__import__('sys').stderr)"))
+
+    def line(stream: IO[bytes]) -> bytes:
+        if found := stream.readline():
+            return found
+        raise EOFError
+
+    with pytest.raises(EOFError):
+        dialogue.ask(b"x\n" * 100_000, line)
+    assert b"last words" in dialogue.end().stderr
+
+
+def test_a_dialogue_that_is_interrupted_is_not_continued() -> None:
+    def interrupted(stream: IO[bytes]) -> bytes:
+        raise KeyboardInterrupt
+
+    dialogue = Dialogue(python(ECHO))
+    with pytest.raises(KeyboardInterrupt):
+        dialogue.ask(b"one\n", interrupted)
+    assert dialogue.is_running is False
+    dialogue.end()
+
+
+def test_a_dialogue_needs_its_program() -> None:
+    with pytest.raises(MissingExecutableError):
+        Dialogue(["no-such-program"])

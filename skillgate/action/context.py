@@ -189,7 +189,7 @@ def _is_ancestor(top: str, one: str | None, other: str | None) -> bool:
     """Whether a commit is another one or its ancestor; False if either is missing."""
     if not one or not other or commit_of(top, one) is None:
         return False
-    return merge_base(top, one, other) == one
+    return one == other or merge_base(top, one, other) == one
 
 
 def _present(top: str, commit: str) -> str:

@@ -14,7 +14,6 @@ from skillgate import settings
 from skillgate.action.context import ORIGIN, RunContext, load_policy, reader
 from skillgate.config import Config
 from skillgate.errors import UsageError
-from skillgate.evaluation.corpus.store import Store, place_of
 from skillgate.files import toplevel
 from skillgate.format import printable
 from skillgate.report.findings import bounded
@@ -253,7 +252,11 @@ def corpus_changes(context: RunContext, environ: Mapping[str, str]) -> tuple[str
 def _place(context: RunContext, environ: Mapping[str, str]) -> str:
     """Return the directory of the corpus; ``""`` for the system's own, which a change cannot fill."""
     folder = context.config.get(settings.CORPUS_DIR)
-    return "" if folder is None else place_of(environ, folder, context.config.base(settings.CORPUS_DIR))
+    if folder is None:
+        return ""
+    from skillgate.evaluation.corpus.store import place_of  # most repositories have no corpus
+
+    return place_of(environ, folder, context.config.base(settings.CORPUS_DIR))
 
 
 def _below(checkout: Checkout, place: str) -> str | None:
@@ -278,6 +281,8 @@ def _require_own(checkout: Checkout, place: str, below: str) -> None:
 
 def _copy(files: Files, place: str, folder: str, shown: str) -> None:
     """Copy index, matches and texts of a corpus in a commit to a directory; missing texts are skipped."""
+    from skillgate.evaluation.corpus.store import Store
+
     left = _write(files, os.path.join(place, _INDEX), os.path.join(folder, _INDEX), MAX_BYTES)
     try:
         index = Store(folder).index()

@@ -42,7 +42,7 @@ from skillgate.evaluation.request import (
     selections,
     wants_optional,
 )
-from skillgate.evaluation.run import house_rules, in_shard, reported
+from skillgate.evaluation.run import assessing_first, house_rules, in_shard, reported
 from skillgate.format import printable
 from skillgate.llm import require_packages
 from skillgate.model.documents import SingleReport
@@ -51,7 +51,7 @@ from skillgate.model.score import Depth, Outcome
 from skillgate.report.joining import decided
 from skillgate.report.json import read, render
 from skillgate.scoring.gate import sampled_layers
-from skillgate.skill.git import changes, differing
+from skillgate.skill.git import changes, differing, one_reader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -80,30 +80,31 @@ def evaluate(request: ActionRequest, event: Event, session: ActionSession) -> Re
         UsageError: an input, the configuration or the checkout is not usable.
         IncompleteError: the requested depth cannot run, or Git fails.
     """
-    context = load_context(request, event, session.cwd)
-    session = session.with_config(context.config)
-    depth = chosen_depth(context.config)
-    require_bounds(context.config, depth, also=(BENCHMARK,) if request.benchmark.is_wanted else ())
-    _require_current_prompts(context, depth)
-    store = None if request.store is None else store_target(context.checkout, request.store)
-    gates = _gates(context, session)
-    policy_changes: tuple[str, ...] = ()
-    if context.is_change:
-        policy_changes = (*gate_changes(context), *corpus_changes(context, session.environ))
-    skills = find_skills(context)
-    for notice in (*context.notes, *skills.notices):
-        session.note(notice)
-    # Rules and their code are policy: in a change, both are those of the base.
-    outside = context.checkout.top if context.is_change else ""
-    house = house_rules(context.config, context.read_policy_file, outside=outside)
-    assessor = pipeline.Assessor(optional=wants_optional(context.config), house=house)
-    criteria = pipeline.Criteria(policies_of(context, session, {}, depth), selections(context.config))
-    run = dataclasses.replace(new_record(context, event), policy_changes=policy_changes)
-    with _sampled(context, session, depth) as (layers, models):
-        evaluator = pipeline.Evaluator(assessor.assess, assessor.across, criteria, sampled=layers)
-        results, base = _scored(context, run, session, skills, evaluator, depth, house)
-        if models is not None:
-            results = results._replace(run=with_budget(results.run, results.report, models.setup.spent()))
+    with one_reader():  # ends before any program of a benchmark starts
+        context = load_context(request, event, session.cwd)
+        session = session.with_config(context.config)
+        depth = chosen_depth(context.config)
+        require_bounds(context.config, depth, also=(BENCHMARK,) if request.benchmark.is_wanted else ())
+        _require_current_prompts(context, depth)
+        store = None if request.store is None else store_target(context.checkout, request.store)
+        gates = _gates(context, session)
+        policy_changes: tuple[str, ...] = ()
+        if context.is_change:
+            policy_changes = (*gate_changes(context), *corpus_changes(context, session.environ))
+        skills = find_skills(context)
+        for notice in (*context.notes, *skills.notices):
+            session.note(notice)
+        # Rules and their code are policy: in a change, both are those of the base.
+        outside = context.checkout.top if context.is_change else ""
+        house = house_rules(context.config, context.read_policy_file, outside=outside)
+        assessor = pipeline.Assessor(optional=wants_optional(context.config), house=house, remember=True)
+        criteria = pipeline.Criteria(policies_of(context, session, {}, depth), selections(context.config))
+        run = dataclasses.replace(new_record(context, event), policy_changes=policy_changes)
+        with _sampled(context, session, depth) as (layers, models):
+            evaluator = pipeline.Evaluator(assessor.assess, assessor.across, criteria, sampled=layers)
+            results, base = _scored(context, run, session, skills, evaluator, depth, house)
+            if models is not None:
+                results = results._replace(run=with_budget(results.run, results.report, models.setup.spent()))
     results = _with_notices(results, session)  # including notes from closing the models
     # Gates come before a benchmark, whose programs must not find anything that decides.
     results = gates(results, None if base is None else base.results)
@@ -188,7 +189,7 @@ def _scored(
     house: HouseRules | None,
 ) -> tuple[Results, BaseSkills | None]:
     """Evaluate head and base, and compare them."""
-    before, base = evaluate_base(context, skills, session, evaluator)
+    before, base = evaluate_base(context, skills, session, assessing_first(evaluator, skills.roots))
     if base is not None:
         criteria = evaluator.criteria._replace(
             policy=policies_of(context, session, base.moved, depth),

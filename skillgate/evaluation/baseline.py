@@ -297,7 +297,11 @@ def _from_revision(
         if root.directory in here or _below(root.directory, places) or not _still_there(top, root)
     ]
     sampled = evaluator.sampled
-    deep = evaluator._replace(criteria=pipeline.Criteria(selection=evaluator.criteria.selection), progress=None)
+    deep = evaluator._replace(
+        criteria=pipeline.Criteria(selection=evaluator.criteria.selection),
+        detail=False,  # no report has advice on what was
+        progress=None,
+    )
     # First only the static layer, until it is known which skills matter: only these are sent to a model.
     plain = deep if sampled is None else deep._replace(sampled=sampled._replace(measure=lambda _: Deepened()))
     evaluated = pipeline.evaluate(map(read, then), plain)
@@ -390,7 +394,7 @@ def _is_before_the_first_commit(top: str, revision: str) -> bool:
     """Whether a revision does not exist because there is no commit yet; with other branches only HEAD can be one."""
     from skillgate.skill.git import commit_of, has_refs, is_unborn
 
-    if not is_unborn(top) or commit_of(top, revision) is not None:
+    if commit_of(top, revision) is not None or not is_unborn(top):
         return False
     return revision == "HEAD" or not has_refs(top)
 

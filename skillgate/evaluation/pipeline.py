@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from skillgate.cache import Cache
     from skillgate.evaluation.house import HouseRules
     from skillgate.model.finding import Claim, Finding
+    from skillgate.model.skill import Tree
 
     Assess = Callable[[Sequence[SkillSource]], Iterable[Assessment]]
     Across = Callable[[Sequence[Member]], Sequence[tuple[str, Claim]]]
@@ -45,6 +46,14 @@ if TYPE_CHECKING:
 
 FORMAT = 2  # of a cached entry: changes with what is written
 _PARSERS = ("markdown_it", "yaml")
+
+
+class _Remembered(NamedTuple):
+    """An assessment with the tree that was asked, and the questions as JSON."""
+
+    tree: Tree
+    questions: str
+    facts: Assessment
 
 
 class Assessor:
@@ -63,6 +72,7 @@ class Assessor:
         made_by: bytes | None = None,
         use_processes: bool = True,
         house: HouseRules | None = None,
+        remember: bool = False,
     ) -> None:
         """Store the cache, None for none.
 
@@ -73,11 +83,14 @@ class Assessor:
             made_by: the version of the programs; None for :func:`stamp`. Entries of other versions are not used.
             use_processes: whether several processes may share the work.
             house: the house rules; their claims are added to each assessment, and change nothing else of it.
+            remember: whether assessments are used again for skills that have the same facts in another tree, as in the
+                baseline of a run.
         """
         self.reused = 0
         self._cache, self._clock, self._optional, self._use_processes = cache, clock, optional, use_processes
         self._house = house
         self._stamp = b"" if cache is None else stamp() if made_by is None else made_by
+        self._memory: dict[str, list[_Remembered]] | None = {} if remember else None
 
     @property
     def failure(self) -> str | None:
@@ -86,7 +99,8 @@ class Assessor:
 
     def assess(self, sources: Sequence[SkillSource]) -> Iterator[Assessment]:
         """Yield an assessment for each source, in their order."""
-        keys = [self._key(source) if self._cache is not None else "" for source in sources]
+        is_keyed = self._cache is not None or self._memory is not None
+        keys = [self._key(source) if is_keyed else "" for source in sources]
         cached = [self._cached(key, source) for key, source in zip(keys, sources, strict=True)]
         self.reused += sum(facts is not None for facts in cached)
         missing = [(key, one) for key, one, facts in zip(keys, sources, cached, strict=True) if facts is None]
@@ -137,9 +151,12 @@ class Assessor:
                 for text in entries(jobs) if pays(jobs) else ():
                     key, source = missing[done]
                     done += 1
+                    questions, *lines = text.split("\n")
+                    facts = finding.read_assessment(lines, self._later(source))
                     if self._cache is not None:
                         self._cache.put(key, text)
-                    yield finding.read_assessment(text.split("\n")[1:], self._later(source))
+                    self._remember(key, source, questions, facts)
+                    yield facts
             except LostError:
                 pass  # the rest is measured here
         from skillgate.evaluation.assess import watched  # imports the parsers: only for what was not cached
@@ -148,21 +165,42 @@ class Assessor:
             questions, facts = watched(source, self._clock, optional=self._optional)
             if self._cache is not None:
                 self._cache.put(key, f"{questions}\n{finding.assessment_text(facts)}")
+            self._remember(key, source, questions, facts)
             yield facts
 
+    def _remember(self, key: str, source: SkillSource, questions: str, facts: Assessment) -> None:
+        if self._memory is not None:
+            self._memory.setdefault(key, []).append(_Remembered(source.root.tree, questions, facts))
+
+    def _remembered(self, key: str, tree: Tree) -> Assessment | None:
+        """Return the assessment of a skill from its own tree, or from one that answers every question the same.
+
+        Why a file cannot be read is no answer, but may be quoted: then it is only used for its own tree.
+        """
+        for one in () if self._memory is None else self._memory.get(key, ()):
+            if one.tree is tree:
+                return one.facts
+            questions = json.loads(one.questions)
+            if all(content is not None for *_, content in questions[-1]) and holds(tree, questions):
+                return one.facts
+        return None
+
     def _cached(self, key: str, source: SkillSource) -> Assessment | None:
+        remembered = self._remembered(key, source.root.tree)
+        if remembered is not None:
+            return remembered
         text = self._cache.get(key) if self._cache is not None else None
         if text is None:
             return None
         try:
             questions, *rest = text.split("\n")
-            return (
-                finding.read_assessment(rest, self._later(source))
-                if holds(source.root.tree, json.loads(questions))
-                else None
-            )
+            if not holds(source.root.tree, json.loads(questions)):
+                return None
+            facts = finding.read_assessment(rest, self._later(source))
         except finding.UNREADABLE:
             return None  # of another version
+        self._remember(key, source, questions, facts)
+        return facts
 
     def _later(self, source: SkillSource) -> Callable[[], Assessment]:
         def assessed() -> Assessment:

@@ -23,11 +23,12 @@ from skillgate.evaluation.request import (
 )
 from skillgate.model.layers import MonteCarloLayer
 from skillgate.model.score import Depth
+from skillgate.model.skill import SkillSource
 from skillgate.scoring.gate import sampled_layers
 from skillgate.skill.find import Discovery, discover, read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import PurePosixPath
 
     from skillgate.config import Config
@@ -88,6 +89,7 @@ def evaluate(
         optional=wants_optional(config),
         use_processes=request.use_processes,
         house=house,
+        remember=config.get(settings.BASELINE) is not None,
     )
     evaluator = pipeline.Evaluator(
         assess=assessor.assess,
@@ -217,11 +219,33 @@ def compared(
     if request.config.get(settings.BASELINE) is None:
         return reported(request, discovery, evaluator, session, touched=touched).report
     from skillgate.evaluation.baseline import BaselineOptions, across_change, load_baseline  # most compare with nothing
+    from skillgate.skill.git import one_reader
 
     scope, options = request.scope, BaselineOptions(excluded=request.scope.excluded)
-    baseline = load_baseline(request.config, discovery.roots, scope.paths, session, evaluator, options)
-    result = reported(request, discovery, evaluator, session, touched=touched, baseline=baseline)
+    with one_reader():
+        first = assessing_first(evaluator, discovery.roots)
+        baseline = load_baseline(request.config, discovery.roots, scope.paths, session, first, options)
+        result = reported(request, discovery, evaluator, session, touched=touched, baseline=baseline)
     return result.report._replace(across=across_change(result.report, baseline, result.across))
+
+
+def assessing_first(evaluator: Evaluator, roots: Sequence[SkillRoot]) -> Evaluator:
+    """Return an evaluator of a baseline that assesses the skills at ``roots`` before the baseline's, with progress.
+
+    In a commit only those that differ are left to assess: one process does that, while files on disk are shared by
+    several.
+    """
+    pending = [roots]
+
+    def assess(sources: Sequence[SkillSource]) -> Iterable[Assessment]:
+        while pending:
+            readable = [one for one in map(read, pending.pop()) if isinstance(one, SkillSource)]
+            for done, _ in enumerate(evaluator.assess(readable), 1):
+                if evaluator.progress is not None:
+                    evaluator.progress(done)
+        return evaluator.assess(sources)
+
+    return evaluator._replace(assess=assess)
 
 
 def reported(

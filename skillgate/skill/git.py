@@ -8,21 +8,25 @@ filter, hook or symbolic link of the repository comes to life. Importing this mo
 from __future__ import annotations
 
 import errno
+import io
 import os
 import shutil
 import tempfile
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, TypeVar
 
 from skillgate.errors import IncompleteError, UsageError
 from skillgate.files import toplevel
 from skillgate.model.skill import Entry, EntryKind
-from skillgate.process import Completed, run
+from skillgate.process import Completed, Dialogue, run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+_Answer = TypeVar("_Answer")
 
 # A repository's own configuration may name programs to run and servers to ask; none of them is needed to read objects.
 HARDENED = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}", "-c", "protocol.allow=never")
@@ -44,7 +48,11 @@ def git(directory: str, *arguments: str, stdin: bytes = b"", env: Mapping[str, s
         MissingExecutableError: git is not installed.
         IncompleteError: git did not answer in time.
     """
-    return run(["git", "--no-pager", *HARDENED, "-C", directory, *arguments], stdin=stdin, env=env)
+    return run([*_command(directory), *arguments], stdin=stdin, env=env)
+
+
+def _command(directory: str) -> list[str]:
+    return ["git", "--no-pager", *HARDENED, "-C", directory]
 
 
 def _output(what: str, repo_dir: str, *arguments: str, env: Mapping[str, str] = _ENVIRONMENT) -> bytes:
@@ -128,6 +136,10 @@ def renames(repo_dir: str, commit: str, name: str, *, committed: bool = False) -
 
 def commit_of(repo_dir: str, rev: str) -> str | None:
     """Return the full name of a commit that is in the repository; None if it is not."""
+    objects = _objects_of(repo_dir)
+    if objects is not None and not {"\n", "\0"} & set(rev):
+        with suppress(EOFError):
+            return objects.commit(rev)
     return _first_word(git(repo_dir, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{rev}^{{commit}}"))
 
 
@@ -149,7 +161,12 @@ def has_refs(repo_dir: str) -> bool:
 
 def parents(repo_dir: str, commit: str) -> tuple[str, ...]:
     """Return the parents of a commit, also those that a shallow clone does not hold."""
-    head = _output(f"read commit {commit}", repo_dir, "cat-file", "commit", commit).partition(b"\n\n")[0]
+    objects = _objects_of(repo_dir)
+    if objects is None:
+        text = _output(f"read commit {commit}", repo_dir, "cat-file", "commit", commit)
+    else:
+        text = objects.read([commit])[commit]
+    head = text.partition(b"\n\n")[0]
     return tuple(line[7:].decode("ascii") for line in head.split(b"\n") if line.startswith(b"parent "))
 
 
@@ -258,8 +275,117 @@ def open_commit(repo_dir: str, rev: str) -> GitTree:
     commit = commit_of(repo_dir, rev)
     if commit is None:
         raise UsageError(unknown_revision(repo_dir, rev))
+    objects = _objects_of(repo_dir)
+    if objects is not None and commit in objects.trees:
+        return objects.trees[commit]
     listed = _output(f"list the files of {rev}", repo_dir, "ls-tree", "-r", "-z", "-l", "--full-tree", commit)
-    return GitTree(repo_dir, listed)
+    if objects is None:
+        return GitTree(repo_dir, listed, {})
+    return objects.trees.setdefault(commit, GitTree(repo_dir, listed, objects.contents))
+
+
+@contextmanager
+def one_reader() -> Iterator[None]:
+    """Within the block, one process of each repository reads all objects, and each commit is listed once.
+
+    Only for the thread that entered the block. The processes end with it.
+    """
+    if _OPEN.get() is not None:
+        yield
+        return
+    opened: dict[str, _Objects] = {}
+    token = _OPEN.set(opened)
+    try:
+        yield
+    finally:
+        _OPEN.reset(token)
+        for objects in opened.values():
+            objects.close()
+
+
+def _objects_of(repo_dir: str) -> _Objects | None:
+    opened = _OPEN.get()
+    return None if opened is None else opened.setdefault(repo_dir, _Objects(repo_dir))
+
+
+class _Objects:
+    """The objects of a repository, read by one process, which is started for the first request."""
+
+    def __init__(self, repo_dir: str) -> None:
+        self.contents: dict[str, bytes] = {}  # by object name
+        self.trees: dict[str, GitTree] = {}  # by commit
+        self._repo_dir = repo_dir
+        self._process: Dialogue | None = None
+
+    def commit(self, rev: str) -> str | None:
+        """Return the full name of a commit, None if it is not there. Raises EOFError: git has ended."""
+        header, data = self._ask(rev.encode("utf-8", "surrogateescape") + b"^{commit}\n", _next_object)
+        return None if data is None else header.split()[0].decode("ascii")
+
+    def read(self, names: Sequence[str]) -> dict[str, bytes]:
+        """Read objects by their names. Raises IncompleteError: one is missing or cannot be read."""
+        found: dict[str, bytes] = {}
+        for start in range(0, len(names), _AT_ONCE):
+            some = names[start : start + _AT_ONCE]
+            try:
+                found |= self._ask(_lines(some), partial(_named, some))
+            except EOFError as error:
+                said = complaint(self.close())
+                raise IncompleteError(f"git cannot read object {str(error) or some[0]}: {said}") from None
+        return found
+
+    def close(self) -> Completed:
+        """End the process, if there is one."""
+        process, self._process = self._process, None
+        return Completed(returncode=0, stdout=b"", stderr=b"") if process is None else process.end()
+
+    def _ask(self, request: bytes, read: Callable[[IO[bytes]], _Answer]) -> _Answer:
+        if self._process is not None and not self._process.is_running:  # killed from outside
+            self.close()
+        if self._process is None:
+            self._process = Dialogue([*_command(self._repo_dir), "cat-file", "--batch"], env=_ENVIRONMENT)
+        return self._process.ask(request, read)
+
+
+_OPEN: ContextVar[dict[str, _Objects] | None] = ContextVar("_OPEN", default=None)
+_AT_ONCE = 50  # object names: fewer bytes than any pipe holds, so that neither side waits for the other
+
+
+def _lines(names: Iterable[str]) -> bytes:
+    return "".join(f"{name}\n" for name in names).encode()
+
+
+def _named(names: Iterable[str], stream: IO[bytes]) -> dict[str, bytes]:
+    """Take objects from the output of ``cat-file --batch``.
+
+    Raises:
+        IncompleteError: git says that one is missing.
+        EOFError: the output ends; the argument is the name of the object.
+    """
+    found: dict[str, bytes] = {}
+    for name in names:
+        try:
+            header, data = _next_object(stream)
+        except EOFError:
+            raise EOFError(name) from None
+        if data is None:
+            raise IncompleteError(f"git cannot read object {name}: {decoded(header)}")
+        found[name] = data
+    return found
+
+
+def _next_object(stream: IO[bytes]) -> tuple[bytes, bytes | None]:
+    """Take the next object: its header, and its content or None if git does not give it. Raises EOFError."""
+    header = stream.readline()
+    if not header.endswith(b"\n"):
+        raise EOFError
+    size = header.rpartition(b" ")[2].strip()
+    if not size.isdigit():  # "<name> missing"
+        return header.rstrip(), None
+    data = stream.read(int(size) + 1)
+    if len(data) <= int(size):
+        raise EOFError
+    return header.rstrip(), data[:-1]
 
 
 class GitTree:
@@ -272,14 +398,14 @@ class GitTree:
 
     __slots__ = ("_contents", "_directories", "_objects", "_repo_dir", "origin", "root")
 
-    def __init__(self, repo_dir: str, listed: bytes) -> None:
-        """Take the output of ``git ls-tree -r -z -l --full-tree``."""
+    def __init__(self, repo_dir: str, listed: bytes, contents: dict[str, bytes]) -> None:
+        """Take the output of ``git ls-tree -r -z -l --full-tree``, and objects that are already read."""
         self.root = toplevel(repo_dir) or repo_dir
         self.origin = self.root.rstrip(os.sep).replace(os.sep, "/") + "/"
         self._repo_dir = repo_dir
         self._directories: dict[str, dict[str, EntryKind | None]] = {"": {}}
         self._objects: dict[str, tuple[str, int]] = {}  # path → object name, size in bytes
-        self._contents: dict[str, bytes] = {}  # object name → bytes
+        self._contents = contents  # object name → bytes
         for line in listed.split(b"\0"):
             if line:
                 self._add(line)
@@ -361,16 +487,17 @@ class GitTree:
         wanted = [
             name for name in dict.fromkeys(self._objects[path][0] for path in paths) if name not in self._contents
         ]
-        done = git(self._repo_dir, "cat-file", "--batch", stdin="".join(f"{name}\n" for name in wanted).encode())
-        rest = memoryview(done.stdout)
-        for name in wanted:
-            header = bytes(rest[:200]).partition(b"\n")[0]
-            words = header.split()
-            if len(words) != 3:  # "<name> missing", or nothing at all
-                raise IncompleteError(f"git cannot read object {name}: {header.decode() or complaint(done)}")
-            start, size = len(header) + 1, int(words[2])
-            self._contents[name] = bytes(rest[start : start + size])
-            rest = rest[start + size + 1 :]
+        if not wanted:
+            return
+        objects = _objects_of(self._repo_dir)
+        if objects is not None:
+            self._contents.update(objects.read(wanted))
+            return
+        done = git(self._repo_dir, "cat-file", "--batch", stdin=_lines(wanted))
+        try:
+            self._contents.update(_named(wanted, io.BytesIO(done.stdout)))
+        except EOFError as error:
+            raise IncompleteError(f"git cannot read object {error}: {complaint(done)}") from None
 
     def _add(self, line: bytes) -> None:
         facts, _, name = line.partition(b"\t")

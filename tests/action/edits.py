@@ -293,6 +293,5 @@ EDITS = (
 
 ACROSS = {
     "new": Place("INDISTINCT", "writing-plans/SKILL.md", "description:"),
-    "fixed": Place("INDISTINCT", "subagent-driven-development/SKILL.md", "description:"),
 }
 """What skills that no edit touches have in common, or no longer, with one that does."""

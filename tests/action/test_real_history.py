@@ -153,7 +153,7 @@ class TestDiff:
     def test_it_says_what_skills_share_that_they_did_not(self, history: History) -> None:
         across = history.ran.document("diff.json")["across"]
         assert [placed(history.after, finding) for finding in across["new"]] == [ACROSS["new"]]
-        assert [placed(history.before, finding) for finding in across["fixed"]] == [ACROSS["fixed"]]
+        assert across["fixed"] == []
 
     def test_lists_grew_by_what_descriptions_did(self, history: History) -> None:
         told = {(use["client"], use["place"]): use for use in history.ran.document("diff.json")["listing"]}
@@ -225,7 +225,7 @@ class TestComment:
 
     def test_its_findings_are_those_that_came(self, history: History) -> None:
         listed = history.comment.partition("#### New findings")[2].partition("\n#### ")[0]
-        told = re.findall(r"(?m)^- \*\*(\w+)\*\* \[\*\*([A-Z\\_]+)\*\*\]\([^)]*\) \[`skills/([^`]+):(\d+)`\]", listed)
+        told = re.findall(r"(?m)^- \*\*(\w+)\*\* \*\*([A-Z\\_]+)\*\* \[`skills/([^`]+):(\d+)`\]", listed)
         came = {
             (finding["path"].removeprefix("skills/"), str(finding["line"]), finding["severity"], finding["id"])
             for item in history.ran.document("diff.json")["skills"]
@@ -237,8 +237,8 @@ class TestComment:
 
     def test_it_tells_what_skills_share_and_what_the_change_does_to_its_gate(self, history: History) -> None:
         catalogue = history.comment.partition("#### Catalogue")[2].partition("<details>")[0]
-        assert catalogue.count("##### Gone across skills") == 1
-        assert f"skills/{ACROSS['fixed'].file}:3" in catalogue
+        assert catalogue.count("##### New across skills") == 1
+        assert f"skills/{ACROSS['new'].file}:3" in catalogue
         gate = history.comment.partition("#### Changes to the gate itself")[2].partition("\n| skill")[0]
         assert len(re.findall("(?m)^- ", gate)) == len(POLICY_CHANGES)
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import signal
 import subprocess
+import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -13,7 +16,7 @@ import pytest
 from skillgate.errors import IncompleteError, UsageError
 from skillgate.files import toplevel
 from skillgate.model.skill import Entry, EntryKind
-from skillgate.skill.git import GitTree, git, ignored, open_commit
+from skillgate.skill.git import GitTree, commit_of, git, ignored, one_reader, open_commit, parents
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 
@@ -227,3 +230,144 @@ def test_the_top_of_a_linked_working_tree_is_its_own(repo: Path) -> None:
     second = str((repo.parent / "second").resolve())
     assert toplevel(str(Path(second, "a"))) == second
     assert open_commit(second, "HEAD").root == second
+
+
+def counting(repo: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Put a script before Git on PATH; return the file in which it writes the number and words of each process."""
+    log, script, real = repo.parent / "git.log", repo.parent / "counting" / "git", shutil.which("git")
+    script.parent.mkdir()
+    script.write_text(f"#!/bin/sh\necho \"$$ $*\" >> '{log}'\nexec '{real}' \"$@\"\n", encoding="utf-8")
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{script.parent}{os.pathsep}{os.environ['PATH']}")
+    return log
+
+
+def readers(log: Path) -> list[int]:
+    """Return the numbers of the processes that read objects."""
+    return [int(line.split()[0]) for line in log.read_text().splitlines() if "cat-file" in line]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Git is counted by a shell script")
+def test_one_process_reads_two_commits_and_ends_with_the_block(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(200):
+        add_blob(repo, "100644", f"d{number}/f".encode(), b"%d\n" % number * number * 40)
+    add_blob(repo, "120000", b"link", b"d199")
+    commit(repo)
+    add_blob(repo, "100644", b"d7/f", b"other")
+    commit(repo)
+    log = counting(repo, monkeypatch)
+    with one_reader():
+        trees = [open_commit(str(repo), rev) for rev in ("HEAD~1", "HEAD", "HEAD")]
+        for tree in trees:
+            assert tree.read("link/f", limit=4) == b"199\n"
+            assert all(tree.read(f"d{number}/f", limit=9)[:1] == b"%d" % (number // 100) for number in range(100, 200))
+        assert [tree.read("d7/f", limit=9) for tree in trees] == [b"7\n7\n7\n7\n7", b"other", b"other"]
+        assert parents(str(repo), str(commit_of(str(repo), "HEAD"))) == (commit_of(str(repo), "HEAD~1"),)
+        (reader,) = readers(log)
+    assert len(log.read_text().splitlines()) == 3  # and one list of files for each commit
+    with pytest.raises(ProcessLookupError):
+        os.kill(reader, 0)
+
+
+@pytest.mark.parametrize("in_block", [False, True])
+def test_any_names_are_read_by_one_process_too(repo: Path, *, in_block: bool) -> None:
+    for name in (b"sp ace", b"new\nline", "ä日".encode(), b"latin-\xe9", b"-dash", b"x missing", b"1 blob 5"):
+        add_blob(repo, "100644", name + b"/x", b"\0missing\n" + name)
+    commit(repo)
+    with one_reader() if in_block else nullcontext():
+        tree = open_commit(str(repo), "HEAD")
+        for shown in tree.names(""):
+            assert tree.read(f"{shown}/x", limit=99) == b"\0missing\n" + shown.encode("utf-8", "surrogateescape")
+
+
+ODD = ["", " ", "HEAD\n", "HEAD\nHEAD", "x\nHEAD", "--all", "-h", "HEAD:f", "HEAD HEAD", "HEAD commit 5", "f", "\udce9"]
+
+
+@pytest.mark.parametrize("rev", [*ODD, "HEAD", "HEAD~1", "HEAD~2", "v1", "@", "HEAD^{commit}", "HEAD^{tree}", ":/sta"])
+def test_a_revision_means_the_same_to_the_one_process(repo: Path, rev: str) -> None:
+    add_blob(repo, "100644", b"f", b"x")
+    commit(repo)
+    do(repo, "tag", "-a", "v1", "-m", "annotated")
+    commit(repo)
+    expected = commit_of(str(repo), rev)
+    with one_reader():
+        assert commit_of(str(repo), rev) == expected
+        assert commit_of(str(repo), "HEAD") is not None  # still in step
+
+
+def test_a_missing_object_does_not_disturb_the_next(repo: Path) -> None:
+    for path in (b"a/f", b"b/f"):
+        add_blob(repo, "100644", path, b"content of " + path)
+    tree = commit(repo)
+    name = do(repo, "rev-parse", "HEAD:a/f").decode().strip()
+    (repo / ".git" / "objects" / name[:2] / name[2:]).unlink()
+    with one_reader():
+        for _ in range(2):
+            with pytest.raises(IncompleteError, match=f"{name} missing"):
+                tree.read("a/f", limit=1)
+            assert commit_of(str(repo), "HEAD") is not None
+        assert tree.read("b/f", limit=99) == b"content of b/f"
+
+
+def test_a_broken_object_is_incomplete(repo: Path) -> None:
+    add_blob(repo, "100644", b"f", os.urandom(100_000))
+    tree = commit(repo)
+    name = do(repo, "rev-parse", "HEAD:f").decode().strip()
+    place = repo / ".git" / "objects" / name[:2] / name[2:]
+    place.chmod(0o644)
+    place.write_bytes(place.read_bytes()[:50_000])
+    with one_reader():
+        with pytest.raises(IncompleteError, match=f"git cannot read object {name}: "):
+            tree.read("f", limit=1)
+        assert commit_of(str(repo), "HEAD") is not None
+
+
+def test_a_partial_clone_fetches_nothing(repo: Path) -> None:
+    add_blob(repo, "100644", b"f", b"content")
+    commit(repo)
+    do(repo, "config", "uploadpack.allowFilter", "true")
+    do(repo.parent, "clone", "-q", "--no-checkout", "--filter=blob:none", repo.as_uri(), "partial")
+    with one_reader():
+        assert commit_of(str(repo.parent / "partial"), "HEAD") is not None
+        tree = GitTree(str(repo.parent / "partial"), do(repo, "ls-tree", "-r", "-z", "-l", "HEAD"), {})
+        with pytest.raises(IncompleteError, match="git cannot read object"):
+            tree.read("f", limit=1)
+        assert commit_of(str(repo.parent / "partial"), "HEAD") is not None
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Git is counted by a shell script")
+def test_a_process_that_was_killed_is_replaced(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    add_blob(repo, "100644", b"f", b"content")
+    commit(repo)
+    log = counting(repo, monkeypatch)
+    with one_reader():
+        tree = open_commit(str(repo), "HEAD")
+        os.kill(readers(log)[0], signal.SIGKILL)
+        while _is_running(readers(log)[0]):
+            time.sleep(0.01)
+        assert tree.read("f", limit=99) == b"content"
+        assert len(readers(log)) == 2
+
+
+def _is_running(process: int) -> bool:
+    done = subprocess.run(["ps", "-o", "stat=", "-p", str(process)], capture_output=True, check=False)
+    return done.stdout.strip()[:1] not in (b"", b"Z")
+
+
+def test_a_repository_that_git_refuses_has_no_commit(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    with one_reader():
+        assert commit_of(str(tmp_path), "HEAD") is None
+        with pytest.raises(UsageError, match="not a git repository"):
+            open_commit(str(tmp_path), "HEAD")
+
+
+def test_an_inner_block_uses_the_outer_ones_process(repo: Path) -> None:
+    add_blob(repo, "100644", b"f", b"content")
+    commit(repo)
+    with one_reader():
+        with one_reader():
+            tree = open_commit(str(repo), "HEAD")
+        assert open_commit(str(repo), "HEAD") is tree
+    assert open_commit(str(repo), "HEAD") is not tree
+    assert tree.read("f", limit=99) == b"content"  # by a process of its own
