@@ -181,7 +181,7 @@ def found(
 
 
 def _by_cause(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Yield one finding for many of one rule in one file: whoever fixes one sees the others."""
+    """Yield one finding for many of one rule in one file: who fixes one sees the others."""
     groups: dict[tuple[str, str, str], list[Finding]] = {}
     for finding in sorted(findings, key=order):
         groups.setdefault((finding.tool, finding.id, str(finding.path)), []).append(finding)
