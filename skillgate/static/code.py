@@ -330,6 +330,9 @@ def _is_json(text: str) -> bool:
 _FENCE = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})[ \t]*([^`\n]*)$", re.MULTILINE)
 
 
+_MOST_INDENT = 3  # spaces, from those of the opening fence: what is further in is text of the block
+
+
 class NestedFence(NamedTuple):
     """A code block that ends too early, with a block inside it; lines count from 1.
 
@@ -372,13 +375,14 @@ def nested_fences(document: Document) -> tuple[NestedFence, ...]:
 
 def _meant_blocks(lines: list[str], first_line: int) -> Iterator[tuple[int, int, int | None]]:
     """Yield the blocks with blocks inside: the line of the fence, of the first one inside, and of the end."""
-    outer, inner, depth, mark = 0, 0, 0, ""
+    outer, inner, depth, mark, most = 0, 0, 0, "", 0
     for number in range(first_line, len(lines) + 1):
-        fence = _FENCE.match(lines[number - 1])
-        if fence is None or (depth and not fence[1].startswith(mark)):
+        line = lines[number - 1]
+        fence = _FENCE.match(line)
+        if fence is None or (depth and (not fence[1].startswith(mark) or _indent(line) > most)):
             continue
         if not depth:
-            outer, inner, mark = number, 0, fence[1]
+            outer, inner, mark, most = number, 0, fence[1], _indent(line) + _MOST_INDENT
         elif fence[2].strip():
             inner = inner or number
         depth += 1 if not depth or fence[2].strip() else -1
@@ -388,12 +392,16 @@ def _meant_blocks(lines: list[str], first_line: int) -> Iterator[tuple[int, int,
         yield outer, inner, None
 
 
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
+
+
 def _ends_early(block: CodeBlock, lines: list[str]) -> bool:
     """Return whether a block holds a fence that opens another one, but not the end of that one."""
     outer = _FENCE.match(lines[block.line - 1]) if block.line <= len(lines) else None
-    opened = 0
+    opened, most = 0, _indent(lines[block.line - 1]) + _MOST_INDENT if outer else 0
     for line in lines[block.line : block.end_line - 1] if outer else ():
         fence = _FENCE.match(line)
-        if fence is not None and outer is not None and fence[1].startswith(outer[1]):
+        if fence is not None and outer is not None and fence[1].startswith(outer[1]) and _indent(line) <= most:
             opened = opened + 1 if fence[2].strip() else max(0, opened - 1)
     return opened > 0

@@ -150,7 +150,7 @@ class TestVerdict:
         kinds = set(re.findall(r"(?m)^\| ❌ (.+?) \d+ ?`+(?:\]| \|)", told.comment))
         assert len(kinds) >= len(NAMES)
         assert f"{SKILLS} of {SKILLS} skills fail" in told.comment
-        assert re.search(r"[\d,]{6} more findings in the \[full report\]", told.comment)
+        assert re.search(r"[\d,]+ more findings in the \[full report\]", told.comment)
 
     def test_a_fork_says_the_same(self, told: Told, retold: Told) -> None:
         assert (retold.ran.code, retold.ran.outputs["comment-status"]) == (0, "created")
