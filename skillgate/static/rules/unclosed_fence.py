@@ -33,11 +33,11 @@ def find(skill: Skill) -> Hits:
     for document in skill.documents:
         if not document.complete or all(block.closed for block in document.code_blocks):
             continue
-        if nested_fences(document):
-            continue  # the cause: NESTED_FENCE reports it
         lines = document.text.rstrip().split("\n")
+        is_nested = bool(nested_fences(document))
         for block in document.code_blocks:
-            if not block.closed:
+            # A bare fence may be the end of a block that ended too early, which NESTED_FENCE reports.
+            if not block.closed and not (is_nested and not block.language):
                 yield _hit(skill, document, block, lines)
                 break
 
