@@ -1,4 +1,4 @@
-# The image of the Action. GitHub builds the last stage, `full`, at the start of a job that says `uses: OWNER/skillgate@…`,
+# The image of the Action. GitHub builds the last stage, `full`, at the start of a job that says `uses: <account>/skillgate@…`,
 # without build arguments and with this directory as its context; `static` is the same without the model's libraries.
 # There is no `# syntax` line on purpose: it would fetch one more program, unpinned, into every user's build.
 

@@ -12,12 +12,13 @@ from typing import Any, NamedTuple, TypeVar
 from skillgate.model.score import Count, Dimension, Evidence, Measured, QualityEstimate, SubCheck
 from skillgate.model.skill import Skill, Span, Waiver, digest
 
-HOMEPAGE = "https://github.com/OWNER/skillgate"
-
 
 def rule_url(identifier: str) -> str:
-    """Return the documentation page of a rule or anti-pattern."""
-    return f"{HOMEPAGE}/blob/main/docs/rules.md#{identifier.lower()}"
+    """Return the documentation page of a rule or anti-pattern, ``""`` if its address is not known."""
+    from skillgate.homepage import page  # most checks find nothing
+
+    rules = page("rules.md")
+    return f"{rules}#{identifier.lower()}" if rules else ""
 
 
 class Severity(Enum):

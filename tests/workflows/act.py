@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skillgate.cli.commands.init import ACTION, FILES, place, workflow
+from skillgate.cli.commands.init import FILES, place, reference, workflow
 from tests.container.engine import BASE_IMAGE, PROJECT
 from tests.container.pull_request import REPOSITORY
 from tests.container.runner import TOKEN
@@ -159,7 +159,7 @@ class Act:
         manifest = (PROJECT / "action.yml").read_text(encoding="utf-8")
         ours = manifest.replace("image: Dockerfile", f"image: docker://{self.image}")
         assert ours != manifest
-        places = {ACTION: self._lay_out(ACTION, "", ours)}
+        places = {reference(): self._lay_out(reference(), "", ours)}
         for action, version in re.findall(r"uses: (actions/[\w/-]+)@(\S+)", text):
             if action != "actions/checkout":
                 owner, name, *below = action.split("/")
