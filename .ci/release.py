@@ -26,7 +26,7 @@ BUILT = "  image: Dockerfile\n"
 
 
 class ReleaseError(Exception):
-    """The release cannot go on: what is wrong, and what to do."""
+    """The release must stop: what is wrong, and what to do."""
 
 
 def stamp(version: str, repository: str, image: str = "") -> None:

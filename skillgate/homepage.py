@@ -1,4 +1,4 @@
-"""Where skillgate is published. Nobody writes it down: a release puts it into the package's metadata.
+"""Where skillgate is published. No one writes it down: a release puts it into the package's metadata.
 
 A clone does not know it. Then nothing is linked.
 """
@@ -78,7 +78,7 @@ def _address() -> Address:
 
 
 def _published() -> Address:
-    """Read the metadata beside the package; importlib.metadata would take longer than a check."""
+    """Read the metadata next to the package; importlib.metadata would take longer than a check."""
     parent = os.path.dirname(os.path.dirname(__file__))
     try:
         for match in filter(None, map(_METADATA.fullmatch, os.listdir(parent))):

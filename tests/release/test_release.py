@@ -3,57 +3,25 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 import tomllib
-from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 import pytest
 import yaml
 
 from skillgate import __version__
+from tests.release.clone import ROOT, Clone, clone_into
 
-ROOT = Path(__file__).parents[2]
+if TYPE_CHECKING:
+    from pathlib import Path
+
 IMAGE = "ghcr.io/acme/gate@sha256:" + "0" * 64
 OTHER = "ghcr.io/acme/gate@sha256:" + "1" * 64
 
 
-class Clone(NamedTuple):
-    """A clone of the working tree, with a section for this version in its changelog."""
-
-    folder: Path
-
-    def git(self, *argv: str) -> str:
-        who = ("-c", "user.name=T", "-c", "user.email=t@example.invalid")
-        done = subprocess.run(["git", *who, *argv], cwd=self.folder, capture_output=True, text=True, check=True)
-        return done.stdout
-
-    def step(self, *argv: str) -> tuple[int, str]:
-        done = subprocess.run(
-            [sys.executable, ".ci/release.py", *argv], cwd=self.folder, capture_output=True, text=True, check=False
-        )
-        return done.returncode, done.stdout + done.stderr
-
-    def text(self, name: str) -> str:
-        return (self.folder / name).read_text(encoding="utf-8")
-
-
 @pytest.fixture
 def clone(tmp_path: Path) -> Clone:
-    listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True, check=True
-    )
-    made = Clone(tmp_path)
-    for name in filter(None, listed.stdout.decode().split("\0")):
-        if (ROOT / name).is_file() and not name.startswith(("tests/", "benchmarks/")):
-            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / name).write_bytes((ROOT / name).read_bytes())
-    log = made.text("CHANGELOG.md").replace("## [Unreleased]", f"## [{__version__}] - 2026-12-01\n\nFirst of all.", 1)
-    (tmp_path / "CHANGELOG.md").write_text(log + "\n## [0.0.1]\n\nOlder.\n", encoding="utf-8")
-    made.git("init", "-q", "-b", "main")
-    made.git("add", "-A")
-    made.git("commit", "-qm", "Project")
-    return made
+    return clone_into(tmp_path)
 
 
 def test_the_stamped_tree_names_the_repository_everywhere(clone: Clone) -> None:

@@ -86,6 +86,7 @@ class Act:
         env: variables of every job, such as where a model listens.
         secrets: the repository's, beside the token.
         runs: how many there were.
+        manifest: the text of our own action.yml; else that of the project, with the image.
     """
 
     engine: Engine
@@ -95,6 +96,7 @@ class Act:
     env: Mapping[str, str] = field(default_factory=dict)
     secrets: Mapping[str, str] = field(default_factory=dict)
     runs: int = 0
+    manifest: str = ""
 
     @property
     def store(self) -> Path:
@@ -157,7 +159,7 @@ class Act:
     def _actions(self, text: str) -> dict[str, Path]:
         """Lay out what a workflow uses; every action but checkout, which act does itself."""
         manifest = (PROJECT / "action.yml").read_text(encoding="utf-8")
-        ours = manifest.replace("image: Dockerfile", f"image: docker://{self.image}")
+        ours = self.manifest or manifest.replace("image: Dockerfile", f"image: docker://{self.image}")
         assert ours != manifest
         places = {reference(): self._lay_out(reference(), "", ours)}
         for action, version in re.findall(r"uses: (actions/[\w/-]+)@(\S+)", text):

@@ -123,5 +123,27 @@ def test_an_auditor_finds_nothing_in_our_own_workflows(file: Path, tmp_path: Pat
 def test_hadolint_finds_nothing_in_the_dockerfile(tmp_path: Path) -> None:
     done = check("hadolint", "--no-color", DOCKERFILE)
     assert (done.code, done.said) == (0, "")
-    wrong = spoiled(tmp_path, DOCKERFILE, "--no-install-recommends ", "")
-    assert "DL3015" in check("hadolint", wrong).said
+    wrong = spoiled(tmp_path, DOCKERFILE, "FROM base AS static", "FROM debian:latest AS static")
+    assert "DL3007" in check("hadolint", wrong).said
+
+
+def vendored(kind: str, *files: Path) -> Done:
+    return check("check-jsonschema", "--builtin-schema", f"vendor.{kind}", *files)
+
+
+@needs("check-jsonschema", "check-jsonschema")
+@pytest.mark.parametrize(
+    ("kind", "name", "old", "new"),
+    [
+        ("dependabot", ".github/dependabot.yml", "interval: weekly", "interval: sometimes"),
+        ("github-issue-forms", ".github/ISSUE_TEMPLATE/bug.yml", "type: textarea", "type: textarena"),
+        ("github-issue-forms", ".github/ISSUE_TEMPLATE/idea.yml", "type: textarea", "type: textarena"),
+        ("github-issue-config", ".github/ISSUE_TEMPLATE/config.yml", "true", "often"),
+        ("citation-file-format", "CITATION.cff", "type: software", "type: hardware"),
+    ],
+)
+def test_what_github_reads_besides_is_as_it_is_described(
+    kind: str, name: str, old: str, new: str, tmp_path: Path
+) -> None:
+    assert vendored(kind, PROJECT / name).code == 0
+    assert vendored(kind, spoiled(tmp_path, PROJECT / name, old, new)).code != 0
