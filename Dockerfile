@@ -1,4 +1,4 @@
-# The image of the Action. GitHub builds the last stage, `full`, at the start of a job that says `uses: OWNER/skillgate@…`,
+# The image of the Action. GitHub builds the last stage, `full`, at the start of a job that says `uses: <account>/skillgate@…`,
 # without build arguments and with this directory as its context; `static` is the same without the model's libraries.
 # There is no `# syntax` line on purpose: it would fetch one more program, unpinned, into every user's build.
 
@@ -17,7 +17,7 @@ RUN /opt/build/bin/python -m hatchling build --target wheel --directory /wheel
 
 # --- one environment a stage, without pip: what is not in the locks cannot come in ---
 FROM ${PYTHON_IMAGE} AS environment
-ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PIP_ROOT_USER_ACTION=ignore
+ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1 PIP_NO_COMPILE=1 PIP_ROOT_USER_ACTION=ignore
 WORKDIR /src
 RUN python3 -m venv --without-pip /opt/skillgate
 
@@ -25,22 +25,32 @@ FROM environment AS environment-static
 COPY docker/static.txt docker/
 RUN python3 -m pip --python /opt/skillgate/bin/python install --require-hashes --only-binary :all: -r docker/static.txt
 COPY --from=wheel /wheel /wheel
-RUN python3 -m pip --python /opt/skillgate/bin/python install --no-deps --no-index /wheel/*.whl
+COPY docker/slim docker/
+RUN python3 -m pip --python /opt/skillgate/bin/python install --no-deps --no-index /wheel/*.whl \
+    && sh docker/slim /opt/skillgate
 
 FROM environment AS environment-full
 COPY docker/full.txt docker/
 RUN python3 -m pip --python /opt/skillgate/bin/python install --require-hashes --only-binary :all: -r docker/full.txt
 COPY --from=wheel /wheel /wheel
-RUN python3 -m pip --python /opt/skillgate/bin/python install --no-deps --no-index /wheel/*.whl
+COPY docker/slim docker/
+RUN python3 -m pip --python /opt/skillgate/bin/python install --no-deps --no-index /wheel/*.whl \
+    && sh docker/slim /opt/skillgate
 
 # --- what both stages stand on ---
 FROM ${PYTHON_IMAGE} AS base
 # Git comes from the distribution's own signed archive: a pinned version would be gone from it with the next fix.
-# hadolint ignore=DL3008
+# Only the package itself, and of it what works on a repository that is here: Perl, curl and the programs that speak to
+# other machines are not used. dpkg knows of git, so that scanners do; an image on top of this one that installs packages begins with apt-get --fix-broken install.
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends git \
+    && apt-get download git \
+    && dpkg --force-depends --install ./git_*.deb \
     && apt-get clean \
-    && rm -rf /var/lib/apt/lists/* \
+    && rm -rf ./git_*.deb /var/lib/apt/lists/* /usr/share/doc/git /usr/share/gitweb /usr/share/perl5 \
+        /usr/bin/git-shell /usr/bin/scalar /usr/lib/git-core/scalar /usr/lib/git-core/git-daemon \
+        /usr/lib/git-core/git-http-* /usr/lib/git-core/git-imap-send /usr/lib/git-core/git-remote-* \
+        /usr/lib/git-core/git-sh-i18n--envsubst /usr/lib/git-core/git-shell \
+    && ln -sf /usr/bin/git /usr/lib/git-core/git \
 # The workspace belongs to another user, and HOME is not ours at run time: only the system's configuration is sure to be
 # read. A directory that a pull request has laid out like a bare repository is not one.
     && git config --system safe.directory '*' \

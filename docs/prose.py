@@ -142,7 +142,7 @@ def comments(path: str, source: str) -> Iterator[Text]:
     joined = re.finditer(r"(?:.+\n?)+", "\n".join(said))
     for found in joined:
         yield Text(path, "\n".join(said)[: found.start()].count("\n") + 1, "pages", plain(found[0]))
-    pending = [yaml.compose(source)]
+    pending = list(yaml.compose_all(source))  # a file may hold several documents
     while pending:
         node = pending.pop()
         if isinstance(node, yaml.MappingNode):

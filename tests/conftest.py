@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from skillgate.homepage import publish
 from tests.browser import MISSING, Browser, program
+from tests.published import HOMEPAGE, REF
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 SLOW = Path(__file__).with_name("slow.txt")  # files that take more than two seconds
+
+publish(HOMEPAGE, REF)
 
 # What has the machine to itself where tests run on several cores: engines of containers and of workflows, hooks that
 # make environments, databases' servers. Tests of one of these run one after another, in one process.

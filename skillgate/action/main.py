@@ -45,6 +45,7 @@ from skillgate.action.request import (
     writable,
 )
 from skillgate.errors import EXIT_INCOMPLETE, EXIT_PASSED, CodecError, SkillgateError, UsageError
+from skillgate.homepage import publish_action
 from skillgate.model.bench import BenchDiff, BenchReport
 from skillgate.model.codec import decode
 from skillgate.model.documents import ActionRun, Diff
@@ -82,6 +83,7 @@ def run(session: Console) -> int:
             " --baseline REV or report diff here"
         )
     _trust_system_programs(environ)
+    publish_action(environ)
     workspace = environ.get("GITHUB_WORKSPACE", "")
     session = ActionSession(
         session,

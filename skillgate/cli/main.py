@@ -204,14 +204,10 @@ def _confess(err: TextIO, error: Exception, *, verbose: bool) -> None:
 
 
 def _tracker() -> str:
-    """Read the address from the installed package, the one place that has it."""
-    from importlib import metadata  # slow, and only needed here
+    """Return where bugs are reported, as far as it is known."""
+    from skillgate.homepage import homepage
 
-    try:
-        urls = metadata.metadata("skillgate-action").get_all("Project-URL") or []
-    except metadata.PackageNotFoundError:
-        urls = []
-    return next((url.partition(", ")[2] for url in urls if url.startswith("Issues,")), "the project's issue tracker")
+    return f"{url}/issues" if (url := homepage()) else "the project's issue tracker"
 
 
 def _write(err: TextIO, text: str) -> None:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.evals.read import LEAST, usable
 from skillgate.evals.wording import folded, holds, quoted, telling
+from skillgate.homepage import page
 from skillgate.model.evals import Check, EvalSet, Recorded, TaskCase, TriggerCase
-from skillgate.model.finding import HOMEPAGE, Finding, Severity
+from skillgate.model.finding import Finding, Severity
 from skillgate.skill.similarity import terms
 
 if TYPE_CHECKING:
@@ -57,14 +58,12 @@ class EvalRule(NamedTuple):
     find: Callable[[Subject], Iterator[EvalHit]]
 
 
-_PAGE = f"{HOMEPAGE}/blob/main/docs/how-to/eval-sets.md"
-
-
 def lint(subject: Subject, path: PurePosixPath, *, only: frozenset[str] = frozenset()) -> tuple[Finding, ...]:
     """Apply the rules with the ids ``only`` (all if empty) to one skill's eval sets; findings by file and line.
 
     ``path`` is the skill's directory as shown.
     """
+    described = page("how-to/eval-sets.md")
     findings = [
         Finding(
             id=rule.id,
@@ -74,7 +73,7 @@ def lint(subject: Subject, path: PurePosixPath, *, only: frozenset[str] = frozen
             line=hit.line,
             column=1,
             fix=rule.fix if hit.fix is None else hit.fix,
-            url=f"{_PAGE}#{rule.id.lower()}",
+            url=f"{described}#{rule.id.lower()}" if described else "",
         )
         for rule in RULES
         if not only or rule.id in only

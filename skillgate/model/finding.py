@@ -12,18 +12,14 @@ from typing import Any, NamedTuple, TypeVar
 from skillgate.model.score import Count, Dimension, Evidence, Measured, QualityEstimate, SubCheck
 from skillgate.model.skill import Skill, Span, Waiver, digest
 
-HOMEPAGE = "https://github.com/OWNER/skillgate"
 
+def rule_url(identifier: str) -> str:
+    """Return the documentation page of a rule or anti-pattern; ``""`` if its address is not known, or for no id."""
+    from skillgate.homepage import page  # most checks find nothing
 
-def rule_url(identifier: str, homepage: str = HOMEPAGE) -> str:
-    """Return the documentation page of a rule or anti-pattern."""
-    return f"{homepage}/blob/main/docs/rules.md#{identifier.lower()}"
-
-
-def documentation_url(identifier: str, homepage: str = HOMEPAGE) -> str:
-    """Return the documentation page of a rule; ``""`` while the project's address is not known, or for no id."""
+    rules = page("rules.md")
     is_id = identifier.isascii() and identifier.replace("_", "").isalnum()
-    return rule_url(identifier, homepage) if is_id and "/OWNER/" not in homepage else ""
+    return f"{rules}#{identifier.lower()}" if rules and is_id else ""
 
 
 class Severity(Enum):

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from skillgate.model.benchmark import CHECK_TYPE, CHECKS, STATIC, AdapterConfig, Benchmark, Executable, Strategy
 from skillgate.model.codec import schema
 from skillgate.model.documents import SingleReport
-from skillgate.model.finding import HOMEPAGE
 from skillgate.model.house import KINDS as RULE_KINDS
 from skillgate.model.invocation_gate import BOUNDS, CONDITIONS, OF_REQUIREMENTS, OF_TRIGGERS, PACKAGED
 from skillgate.model.score import NOT_BLANK, SCHEMA_VERSION, whole
@@ -31,7 +30,7 @@ def report_schema() -> dict[str, Any]:
         definitions |= schema(document, title=document.__name__, schema_id="")["$defs"]
     return {
         "$schema": _DRAFT,
-        "$id": f"{HOMEPAGE}/blob/main/docs/schemas/report.schema.json",
+        "$id": _id("report"),
         "title": f"skillgate report, schema version {SCHEMA_VERSION}",
         "properties": {"schema_version": {"not": {"type": "integer", "exclusiveMinimum": SCHEMA_VERSION}}},
         "oneOf": [{"$ref": f"#/$defs/{document.__name__}"} for document in documents],
@@ -118,7 +117,8 @@ def strategy_schema() -> dict[str, Any]:
 
 
 def _id(name: str) -> str:
-    return f"{HOMEPAGE}/blob/main/docs/schemas/{name}.schema.json"
+    """Return a name that is no address: a schema is the same wherever it is published."""
+    return f"urn:skillgate:schema:{name}"
 
 
 def config_schema() -> dict[str, Any]:
@@ -139,7 +139,7 @@ def config_schema() -> dict[str, Any]:
     }
     return {
         "$schema": _DRAFT,
-        "$id": f"{HOMEPAGE}/blob/main/docs/schemas/config.schema.json",
+        "$id": _id("config"),
         "title": "skillgate configuration",
         "type": "object",
         "properties": {**values, "overrides": {"type": ["array", "null"], "items": override}},

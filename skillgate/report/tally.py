@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.format import plural
-from skillgate.model.finding import Severity, documentation_url
+from skillgate.model.finding import Severity, rule_url
 from skillgate.model.layers import JudgeLayer, MonteCarloLayer, RankingLayer
 from skillgate.model.report import StaticLayer
 from skillgate.model.score import Outcome
@@ -266,7 +266,7 @@ def finding_line(finding: Finding, more: str = "") -> tuple[str | Span, ...]:
     by = "" if finding.tool == "skillgate" else f" [{finding.tool}]"
     tone = SEVERITIES[finding.severity]
     rest = f" {finding.message}{by}{more}"
-    url = documentation_url(finding.id) if finding.tool == "skillgate" and finding.url else ""
+    url = rule_url(finding.id) if finding.tool == "skillgate" and finding.url else ""
     if not url:
         return place, Span(finding.severity.value, tone), f" {finding.id}{rest}"
     return place, Span(finding.severity.value, tone), " ", Span(finding.id, url=url), rest

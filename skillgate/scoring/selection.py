@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.format import did_you_mean
-from skillgate.model.finding import Claim, Client, Finding, Severity, Suppressed, documentation_url
+from skillgate.model.finding import Claim, Client, Finding, Severity, Suppressed, rule_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -126,7 +126,7 @@ def _finding(claim: Claim, selection: Selection, directory: PurePosixPath) -> Fi
         line=claim.line,
         column=claim.column,
         fix=claim.fix,
-        url="" if claim.group == HOUSE else documentation_url(claim.id),
+        url="" if claim.group == HOUSE else rule_url(claim.id),
         clients=claim.refused_by,
         skills=claim.skills,
     )

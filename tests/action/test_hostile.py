@@ -16,7 +16,6 @@ pytest.importorskip("openapi_core", reason="openapi-core is not installed")
 
 from skillgate.action.comment.comment import utf16
 from skillgate.action.plan import OUTPUTS
-from skillgate.model.finding import HOMEPAGE
 from skillgate.report.formats.markdown import utf8
 from skillgate.report.json import read as read_document
 from tests.action.hostile import FINDINGS, LOWERED, MARKER, NAMES, SKILLS, TEXTS, hostile_change
@@ -26,6 +25,7 @@ from tests.github.fake_github import NAME, NUMBER, TOKEN, FakeGitHub
 from tests.github.rendered import LIVE, OURS, read, reader, unbalanced
 from tests.github.runner_protocol import Runner
 from tests.github.test_comment_browser import STYLE
+from tests.published import HOMEPAGE, REF
 from tests.report.pages import taken_apart
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 REPOSITORY = f"https://github.example/{NAME}"
 ADDRESS = re.compile(  # of ours: a commit, a run, or a place at the head, whose path is quoted
     re.escape(REPOSITORY) + r"/(?:commit/[0-9a-f]{40}|actions/runs/\d+|(?:blob|tree)/[0-9a-f]{40}[A-Za-z0-9._~%/-]*"
-    r"(?:\?plain=1)?(?:#L\d+)?)|" + re.escape(HOMEPAGE) + r"/blob/main/docs/rules\.md#[a-z_0-9]+"
+    r"(?:\?plain=1)?(?:#L\d+)?)|" + re.escape(f"{HOMEPAGE}/blob/{REF}") + r"/docs/rules\.md#[a-z_0-9]+"
 )
 ELEMENTS = frozenset(
     (

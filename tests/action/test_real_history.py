@@ -225,7 +225,7 @@ class TestComment:
 
     def test_its_findings_are_those_that_came(self, history: History) -> None:
         listed = history.comment.partition("#### New findings")[2].partition("\n#### ")[0]
-        told = re.findall(r"(?m)^- \*\*(\w+)\*\* \*\*([A-Z\\_]+)\*\* \[`skills/([^`]+):(\d+)`\]", listed)
+        told = re.findall(r"(?m)^- \*\*(\w+)\*\* \[\*\*([A-Z\\_]+)\*\*\]\([^)]*\) \[`skills/([^`]+):(\d+)`\]", listed)
         came = {
             (finding["path"].removeprefix("skills/"), str(finding["line"]), finding["severity"], finding["id"])
             for item in history.ran.document("diff.json")["skills"]

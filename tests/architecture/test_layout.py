@@ -9,7 +9,7 @@ import tomllib
 import pytest
 
 import skillgate
-from skillgate.model.finding import HOMEPAGE, CheckPage, Severity
+from skillgate.model.finding import CheckPage, Severity
 from skillgate.model.score import Dimension
 from skillgate.scoring.composite import EFFORT
 from skillgate.scoring.result import REMEDIES
@@ -88,8 +88,13 @@ def test_nobody_swallows_every_exception_but_the_boundary() -> None:
     assert set(broad) == {"skillgate.cli.main", "skillgate.llm.flow", "skillgate.llm.asker"}
 
 
-def test_the_home_page_is_that_of_the_package() -> None:
-    assert PROJECT["urls"]["Homepage"] == HOMEPAGE
+def test_nobody_writes_the_address_by_hand() -> None:
+    assert "urls" not in PROJECT
+    texts = [path for name in ("*.md", "*.yml", "*.json", "*.toml", "*.py") for path in ROOT.glob(name)]
+    texts += [path for name in ("docs", "examples", "skillgate", ".github") for path in (ROOT / name).rglob("*")]
+    written = re.compile("(?:github.com/|uses: )(?!<account>)[A-Za-z0-9-]+/skillgate")
+    texts = [path for path in texts if path.is_file() and path.suffix != ".pyc"]
+    assert [path for path in texts if written.search(path.read_text(encoding="utf-8"))] == []
 
 
 def test_the_base_needs_two_packages() -> None:

@@ -1,4 +1,4 @@
-"""The size of an image as a registry would hold it: each layer compressed by gzip at its default level, added up."""
+"""What an image adds to its base as a registry would hold it: each layer compressed by gzip at its default level."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def compressed_bytes(engine: Engine, folder: Path, *tags: str) -> Mapping[str, i
     """Save images into a folder and compress every layer, those they share once.
 
     Returns:
-        The bytes of each image's compressed layers, by tag.
+        The bytes of each image's compressed layers, by tag; without those that the first tag has, which is their base.
     """
     saved = folder / "images.tar"
     done = engine.docker("save", "--output", str(saved), *tags)
@@ -35,7 +35,8 @@ def compressed_bytes(engine: Engine, folder: Path, *tags: str) -> Mapping[str, i
     with ThreadPoolExecutor() as pool:
         sizes = dict(zip(layers, pool.map(lambda layer: _compressed(saved, layer), layers), strict=True))
     saved.unlink()
-    return {tag: sum(sizes[layer] for layer in its) for tag, its in images.items()}
+    below = len(images[tags[0]])  # a layer has another name where it is an image's last one
+    return {tag: sum(sizes[layer] for layer in its[below:]) for tag, its in images.items()}
 
 
 def _compressed(saved: Path, layer: str) -> int:

@@ -21,13 +21,14 @@ from skillgate.action.comment.comment import (
     utf16,
 )
 from skillgate.action.comment.subject import Subject
-from skillgate.model.finding import HOMEPAGE, Client, ListingUse, Severity
+from skillgate.model.finding import Client, ListingUse, Severity
 from skillgate.model.report import Composite, GateOutcome, Report, Verdict
 from skillgate.model.score import Outcome
 from skillgate.report.formats.markdown import utf8, write
 from skillgate.report.view import Fold, Item, Items, Note, Row, Span, Table, View, columns
 from tests.github import build
 from tests.github.rendered import LIVE, OURS, read, reader, unbalanced
+from tests.published import HOMEPAGE, REF
 from tests.report.reports import hostile_path, hostile_reports, hostile_text
 
 if TYPE_CHECKING:
@@ -296,7 +297,7 @@ def test_only_a_rule_of_ours_leads_to_our_page() -> None:
     )
     text = comment(build.subject(build.run(), (None, build.skill("skills/csv-import", 70, *found))))
     assert [address for address in read(text).addresses if "rules.md" in address] == [
-        f"{HOMEPAGE}/blob/main/docs/rules.md#ours_2"
+        f"{HOMEPAGE}/blob/{REF}/docs/rules.md#ours_2"
     ]
     assert "evil.example/" not in text
 

@@ -9,10 +9,11 @@ from skillgate.report.judge_compared import SCRIPTED
 from tests.github import judged as build
 from tests.github.build import run
 from tests.github.rendered import LIVE, OURS, read, reader, unbalanced
+from tests.published import HOMEPAGE
 from tests.report import judged
 from tests.report.test_judged import FROM, TEXTS
 
-OUR_LINKS = ("https://github.com/acme/skills/", "https://github.com/OWNER/skillgate/")
+OUR_LINKS = ("https://github.com/acme/skills/", f"{HOMEPAGE}/")
 
 
 def inside(text: str) -> str:

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
 from skillgate.model.documents import ActionRun, Diff, DiffSide, DiffSummary, DimensionChange, Side, SkillChange, State
-from skillgate.model.finding import HOMEPAGE, AcrossChange, Client, ListingUse, Severity, Suppressed
+from skillgate.model.finding import AcrossChange, Client, ListingUse, Severity, Suppressed
 from skillgate.model.report import (
     Advice,
     Composite,
@@ -22,6 +22,7 @@ from skillgate.model.report import (
     Tool,
 )
 from skillgate.model.score import Badge, Depth, Dimension, Evidence, Grade, Outcome
+from tests.published import HOMEPAGE, REF
 from tests.report.reports import FAILED, PASSED, a_finding, a_report, a_skill, failing
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def taken_apart(text: str, *addresses: str) -> Page:
     ids = page.all("id")
     assert len(ids) == len(set(ids))
     known = {f"#{name}" for name in ids}
-    leading = (f"{HOMEPAGE}/blob/main/docs/rules.md#", *addresses)
+    leading = (f"{HOMEPAGE}/blob/{REF}/docs/rules.md#", *addresses)
     wrong = [url for url in page.all("href") if url not in known | {HOMEPAGE} and not url.startswith(leading)]
     assert not wrong
     assert {name for names in page.all("aria-labelledby") for name in names.split()} <= set(ids)

@@ -7,26 +7,23 @@ from pathlib import PurePosixPath
 import pytest
 
 from skillgate.format import Style
-from skillgate.model.finding import HOMEPAGE, Finding, Severity, documentation_url
+from skillgate.model.finding import Finding, Severity, rule_url
 from skillgate.report.formats.text import write
 from skillgate.report.view import Item, Items, Span, View
+from tests.published import HOMEPAGE, REF
 
 
 @pytest.mark.parametrize(
-    ("identifier", "homepage", "url"),
+    ("identifier", "url"),
     [
-        ("NAME_INVALID", "https://github.com/acme/x", "https://github.com/acme/x/blob/main/docs/rules.md#name_invalid"),
-        ("NAME_INVALID", "https://github.com/OWNER/x", ""),
-        ("a\x1b[31m", "https://github.com/acme/x", ""),
-        ("", "https://github.com/acme/x", ""),
+        ("NAME_INVALID", f"{HOMEPAGE}/blob/{REF}/docs/rules.md#name_invalid"),
+        ("a\x1b[31m", ""),
+        ("a](https://evil.example)", ""),
+        ("", ""),
     ],
 )
-def test_the_page_of_a_rule_is_known_with_the_address_of_the_project(identifier: str, homepage: str, url: str) -> None:
-    assert documentation_url(identifier, homepage) == url
-
-
-def test_the_packaged_address_decides() -> None:
-    assert bool(documentation_url("NAME_INVALID")) is ("/OWNER/" not in HOMEPAGE)
+def test_a_rule_has_a_page_and_a_text_that_is_no_id_has_none(identifier: str, url: str) -> None:
+    assert rule_url(identifier) == url
 
 
 def test_a_terminal_that_takes_links_gets_one_and_a_file_none() -> None:

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 
 from skillgate.errors import UsageError
 from skillgate.model.documents import ActionRun, Comparison, Diff
-from skillgate.model.finding import HOMEPAGE, Client, Severity
+from skillgate.model.finding import Client, Severity
 from skillgate.model.report import Advice, Composite, DimensionScore, Report, SkillResult, StaticLayer, Tool
 from skillgate.model.score import Badge, Depth, Dimension
 from skillgate.report import changes
@@ -23,6 +23,7 @@ from skillgate.report.compare import compare
 from skillgate.report.formats.html import LIMIT, write
 from skillgate.report.links import Links
 from tests.architecture.source import ROOT, modules
+from tests.published import HOMEPAGE
 from tests.report.pages import (
     BASE,
     EVIL,

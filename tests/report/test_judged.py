@@ -383,7 +383,7 @@ def test_no_text_of_a_model_is_markup(text: str) -> None:
     page = read(written)
     assert unbalanced(reader().render(written)) == []
     assert set(page.html) <= OURS | {"<br>"}
-    assert [address for address in page.addresses if not address.startswith(rule_url(""))] == []
+    assert [address for address in page.addresses if not address.startswith(rule_url("X")[:-1])] == []
     assert [found for told in page.texts if (found := LIVE.search(told))] == []
     assert all(len(set(cells)) == 1 for cells in page.rows)
     assert not page.kinds & {"image", "hr", "fence", "code_block", "s_open", "hardbreak"}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skillgate.model.finding import Claim, Client, Severity, documentation_url
+from skillgate.model.finding import Claim, Client, Severity, rule_url
 from skillgate.model.skill import Waiver
 from skillgate.scoring.selection import EXPIRED, GROUPS, UNUSED, Selection, settle, unknown_words
 from skillgate.static.catalogue import pages
@@ -70,7 +70,7 @@ def test_a_finding_has_all_that_the_claim_says_and_the_path_as_shown() -> None:
     (finding,) = settled(LINK._replace(file="references/a.md")).findings
     assert str(finding.path) == "skills/pdf/references/a.md"
     assert (finding.line, finding.column, finding.fix) == (9, 3, "mend it")
-    assert finding.url == documentation_url("BROKEN_LINK")
+    assert finding.url == rule_url("BROKEN_LINK")
 
 
 @pytest.mark.parametrize(

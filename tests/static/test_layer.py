@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from skillgate.model.finding import HOMEPAGE, Severity, rule_url
+from skillgate.model.finding import Severity, rule_url
 from skillgate.model.score import Dimension
 from skillgate.static import layer
+from tests.published import HOMEPAGE, REF
 from tests.static.cases import HEAD, expand, parsed, write
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def test_a_finding_says_where_it_is_what_to_do_and_where_to_read_on(tmp_path: Pa
     assert finding.file == "SKILL.md"
     assert (finding.line, finding.column) == (6, 9)
     assert finding.fix
-    assert rule_url(finding.id) == f"{HOMEPAGE}/blob/main/docs/rules.md#orphan_reference"
+    assert rule_url(finding.id) == f"{HOMEPAGE}/blob/{REF}/docs/rules.md#orphan_reference"
 
 
 def test_findings_stand_errors_first_then_by_line(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skillgate.cli.commands.init import ACTION, FILES, place, workflow
+from skillgate.cli.commands.init import FILES, place, reference, workflow
 from tests.container.engine import BASE_IMAGE, PROJECT
 from tests.container.pull_request import REPOSITORY
 from tests.container.runner import TOKEN
@@ -68,6 +68,9 @@ if [ -n "$found" ]; then
 mkdir -p "$FOLDER" && cp -R "$found/." "$FOLDER/" && echo "key=${found##*/}" >> "$GITHUB_OUTPUT"
 fi
 """,
+    "astral-sh/setup-uv": """\
+python3 -m venv /tmp/uv && /tmp/uv/bin/pip install --quiet uv && echo /tmp/uv/bin >> "$GITHUB_PATH"
+""",
     "actions/attest-build-provenance": 'mkdir -p /store/attested && cp "$SUBJECT" /store/attested/\n',
 }
 
@@ -86,6 +89,7 @@ class Act:
         env: variables of every job, such as where a model listens.
         secrets: the repository's, beside the token.
         runs: how many there were.
+        manifest: the text of our own action.yml; else that of the project, with the image.
     """
 
     engine: Engine
@@ -95,6 +99,7 @@ class Act:
     env: Mapping[str, str] = field(default_factory=dict)
     secrets: Mapping[str, str] = field(default_factory=dict)
     runs: int = 0
+    manifest: str = ""
 
     @property
     def store(self) -> Path:
@@ -115,6 +120,13 @@ class Act:
             workspace: a clone that has the workflow; jobs get copies of it.
         """
         assert (workspace / place(name)).read_text(encoding="utf-8") == workflow(name)
+        return self.run_file(place(name), event, payload, workspace)
+
+    def run_file(
+        self, path: str, event: str, payload: Mapping[str, Any], workspace: Path, *, machine: str = BASE_IMAGE
+    ) -> Done:
+        """Run a workflow file of a workspace, on a machine that this image stands for."""
+        text = (workspace / path).read_text(encoding="utf-8")
         told = self.folder / "event.json"
         told.write_text(json.dumps(payload), encoding="utf-8")
         remote = ["git", "config", "remote.origin.url", f"https://github.com/{REPOSITORY}"]
@@ -126,8 +138,9 @@ class Act:
                 shutil.rmtree(self.store / old, ignore_errors=True)
         env = {"GITHUB_API_URL": self.api_url, "GITHUB_RUN_ID": str(self.runs), **self.env}
         argv = [
-            *(tool("act") or "act", event, "--directory", str(workspace), "--workflows", place(name)),
-            *("--eventpath", str(told), "--platform", f"ubuntu-latest={BASE_IMAGE}", "--pull=false", "--rm"),
+            *(tool("act") or "act", event, "--directory", str(workspace), "--workflows", path),
+            *("--eventpath", str(told), "--pull=false", "--rm"),
+            *("--platform", f"ubuntu-latest={machine}", "--platform", f"macos-latest={machine}"),
             *("--network", "host", "--container-daemon-socket", "-", "--action-offline-mode", "--no-cache-server"),
             *("--container-options", f"--volume {self.store}:{_STORE}", "--defaultbranch", "main"),
         ]
@@ -135,7 +148,7 @@ class Act:
             argv += ["--secret", f"{key}={value}"]
         for key, value in env.items():
             argv += ["--env", f"{key}={value}"]
-        for used, at in self._actions(workflow(name)).items():
+        for used, at in self._actions(text).items():
             argv += ["--local-repository", f"{used}={at}"]
         return self._run(argv)
 
@@ -157,10 +170,10 @@ class Act:
     def _actions(self, text: str) -> dict[str, Path]:
         """Lay out what a workflow uses; every action but checkout, which act does itself."""
         manifest = (PROJECT / "action.yml").read_text(encoding="utf-8")
-        ours = manifest.replace("image: Dockerfile", f"image: docker://{self.image}")
+        ours = self.manifest or manifest.replace("image: Dockerfile", f"image: docker://{self.image}")
         assert ours != manifest
-        places = {ACTION: self._lay_out(ACTION, "", ours)}
-        for action, version in re.findall(r"uses: (actions/[\w/-]+)@(\S+)", text):
+        places = {reference(): self._lay_out(reference(), "", ours)}
+        for action, version in re.findall(r"uses: ((?:actions|astral-sh)/[\w/-]+)@(\S+)", text):
             if action != "actions/checkout":
                 owner, name, *below = action.split("/")
                 used = f"{owner}/{name}@{version}"

@@ -9,7 +9,7 @@ import yaml
 
 from skillgate.action.plan import OUTPUTS
 from skillgate.action.request import default_of, read_inputs, variable
-from skillgate.cli.commands.init import ACTION, workflow
+from skillgate.cli.commands.init import reference, workflow
 from skillgate.settings import INPUTS, REPORT_DIR
 
 WORKFLOW: dict[Any, Any] = yaml.safe_load(workflow("certify"))
@@ -21,7 +21,7 @@ def steps(job: dict[str, Any], uses: str) -> list[dict[str, Any]]:
 
 
 def given(job: dict[str, Any]) -> dict[str, Any]:
-    (step,) = steps(job, ACTION)
+    (step,) = steps(job, reference())
     options: dict[str, Any] = step["with"]
     return options
 
@@ -39,7 +39,7 @@ def test_only_the_job_that_writes_an_issue_and_an_attestation_may() -> None:
 
 def test_the_keys_are_at_hand_where_a_model_is_asked_and_nowhere_else() -> None:
     assert workflow("certify").count("secrets.") == 2
-    (asking,) = steps(SHARD, ACTION)
+    (asking,) = steps(SHARD, reference())
     assert list(asking["env"]) == ["ANTHROPIC_API_KEY", "SKILLGATE_CACHE_KEY"]
 
 

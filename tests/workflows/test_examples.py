@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from typing import Any
 
 import pytest
@@ -12,9 +11,11 @@ import yaml
 from skillgate import __version__
 from skillgate.action.plan import OUTPUTS
 from skillgate.action.request import default_of
-from skillgate.cli.commands.init import ACTION, FILES, place, workflow
+from skillgate.cli.commands.init import FILES, place, reference, workflow
+from skillgate.homepage import ACCOUNT, repository
 from skillgate.settings import INPUTS, REPORT_DIR
 from tests.container.engine import PROJECT
+from tests.published import HOMEPAGE
 
 NAMES = tuple(FILES)
 SINGLE = tuple(name for name in NAMES if name != "certify")  # of one job
@@ -39,7 +40,7 @@ def step(name: str, uses: str) -> dict[str, Any]:
 
 def test_what_the_examples_show_is_what_is_written() -> None:
     shown = {path.name: path.read_text(encoding="utf-8") for path in (PROJECT / "examples/workflows").iterdir()}
-    assert shown == {FILES[name]: workflow(name) for name in NAMES}
+    assert shown == {FILES[name]: workflow(name).replace(repository(), f"{ACCOUNT}/skillgate") for name in NAMES}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -50,12 +51,11 @@ def test_a_workflow_names_others_by_the_file_that_they_are_written_to(name: str)
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_action_is_pinned_ours_to_this_version(name: str) -> None:
-    homepage = tomllib.loads((PROJECT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]["Homepage"]
-    assert f"https://github.com/{ACTION}" == f"{homepage}@v{__version__}"
+    assert f"https://github.com/{reference()}" == f"{HOMEPAGE}@v{__version__}"
     used = re.findall(r"uses: (\S+)(?: # (v\d+\.\d+\.\d+))?$", workflow(name), re.MULTILINE)
-    assert (ACTION, "") in used
+    assert (reference(), "") in used
     assert len(used) == workflow(name).count("uses: ")
-    assert all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", uses) and version for uses, version in used if uses != ACTION)
+    assert all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", uses) and version for uses, version in used if uses != reference())
 
 
 @pytest.mark.parametrize("name", SINGLE)
@@ -73,7 +73,7 @@ def test_no_job_has_a_right_that_it_does_not_use(name: str) -> None:
 
 @pytest.mark.parametrize("name", SINGLE)
 def test_the_inputs_that_a_workflow_gives_exist(name: str) -> None:
-    assert set(step(name, ACTION)) <= {entry.key for entry in INPUTS}
+    assert set(step(name, reference())) <= {entry.key for entry in INPUTS}
     commented = re.findall(r"^ +# +([a-z-]+): (?=\d|silver|skillgate-report/)", workflow(name), re.MULTILINE)
     assert set(commented) <= {entry.key for entry in INPUTS} | {"sarif_file"}
 
@@ -104,7 +104,7 @@ def test_what_is_uploaded_takes_the_place_of_what_an_earlier_attempt_has_left(na
 def test_a_report_that_is_missing_is_told_and_does_not_end_the_second_workflow() -> None:
     download, comment = job("fork")["steps"]
     assert download["continue-on-error"] is True
-    assert comment["uses"] == ACTION
+    assert comment["uses"] == reference()
     assert comment["with"]["mode"] == "comment"
 
 
@@ -154,7 +154,7 @@ def recipe() -> list[dict[str, Any]]:
     """Give the steps that the page about pull requests shows for a judge."""
     page = (PROJECT / "docs/how-to/pull-requests.md").read_text(encoding="utf-8")
     (block,) = [one for one in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL) if "actions/cache/" in one]
-    steps: list[dict[str, Any]] = yaml.safe_load(block)
+    steps: list[dict[str, Any]] = yaml.safe_load(block.replace(f"{ACCOUNT}/skillgate", repository()))
     return steps
 
 
@@ -171,7 +171,7 @@ def test_a_pull_request_restores_the_default_branch_s_answers_then_its_own_and_a
     assert "github.event.pull_request.head.repo.full_name == github.repository" in save["if"]
     assert save["with"]["key"] == f"{PULL_REQUEST['key']}-${{{{ github.run_attempt }}}}"
     assert not of(steps, "actions/cache")  # it would save in a fork, too
-    (run,) = of(steps, ACTION.partition("@")[0])
+    (run,) = of(steps, reference().partition("@")[0])
     assert run["with"]["cache-dir"] == save["with"]["path"] == DEFAULT["path"]
     assert {"ANTHROPIC_API_KEY", "SKILLGATE_CACHE_KEY"} == set(run["env"])
     order = [steps.index(one) for one in (*of(steps, "actions/cache/restore"), run, save)]
@@ -184,4 +184,4 @@ def test_the_default_branch_alone_saves_what_pull_requests_begin_with() -> None:
     assert restore["with"] == DEFAULT
     assert "github.ref_name == github.event.repository.default_branch" in save["if"]
     assert save["with"]["key"] == f"{DEFAULT['key']}-${{{{ github.run_attempt }}}}"
-    assert of(steps, ACTION.partition("@")[0])[0]["with"]["depth"] == "standard"
+    assert of(steps, reference().partition("@")[0])[0]["with"]["depth"] == "standard"

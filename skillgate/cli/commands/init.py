@@ -8,7 +8,7 @@ import os
 import shlex
 from importlib.resources import files as resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from skillgate import __version__, settings
 from skillgate.config import TOML_NAME, YAML_NAME, defines_settings
@@ -16,7 +16,7 @@ from skillgate.config_writing import carried_over, new_file
 from skillgate.errors import UsageError
 from skillgate.files import toplevel
 from skillgate.format import printable
-from skillgate.model.finding import HOMEPAGE
+from skillgate.homepage import ACCOUNT, homepage, repository
 
 if TYPE_CHECKING:
     from skillgate.console import Console
@@ -32,7 +32,7 @@ _FOLDERS = {
 HOOKS_NAME = ".pre-commit-config.yaml"
 _HOOKS = f"""\
 repos:
-  - repo: {HOMEPAGE}
+  - repo: {{url}}
     rev: v{__version__}
     hooks:
       - id: skillgate  # the SKILL.md files of a commit. Or use one of these instead.
@@ -75,7 +75,7 @@ def run(args: argparse.Namespace, session: Console) -> int:
     root = Path(session.cwd, args.dir)
     if args.workflow:
         _require_top(root, session.cwd, args.workflow)
-    files = {HOOKS_NAME: _HOOKS} if args.pre_commit else {}
+    files = {HOOKS_NAME: _hooks()} if args.pre_commit else {}
     files |= {place(name): workflow(name) for name in args.workflow}
     carried, notices = carried_over(str(root))
     wanted = {YAML_NAME: new_file(carried)}
@@ -91,6 +91,12 @@ def run(args: argparse.Namespace, session: Console) -> int:
     if YAML_NAME in written:
         for notice in notices:
             session.note(notice)
+    filled = [name for name in written if ACCOUNT in files.get(name, "")]
+    if filled and not homepage():
+        session.note(
+            f"replace {ACCOUNT} in {' and '.join(filled)} with the account that publishes skillgate; this copy was not"
+            " installed from a release and does not know it"
+        )
     if args.pre_commit and not session.json:
         _note_hooks(session, new=HOOKS_NAME in written)
     if "fork" in args.workflow and not session.json and not (root / place("pull-request")).exists():
@@ -129,7 +135,11 @@ def _note_hooks(session: Console, *, new: bool) -> None:
     if new:
         session.out("then: pre-commit install    (and pre-commit run --all-files to see what the hooks find now)")
     else:
-        session.out(f"to use the hooks, add to {HOOKS_NAME}:\n\n" + _HOOKS.removeprefix("repos:\n"))
+        session.out(f"to use the hooks, add to {HOOKS_NAME}:\n\n" + _hooks().removeprefix("repos:\n"))
+
+
+def _hooks() -> str:
+    return _HOOKS.replace("{url}", homepage() or f"https://github.com/{repository()}")
 
 
 def _write(root: Path, name: str, text: str) -> bool:
@@ -165,14 +175,16 @@ FILES = {
 }
 """The file of each workflow, by purpose; the names are also used in ``examples/workflows/``."""
 
-ACTION: Final = f"{HOMEPAGE.removeprefix('https://github.com/')}@v{__version__}"
-"""The reference to this version of the Action in workflows."""
+
+def reference() -> str:
+    """Return the reference to this version of the Action in workflows."""
+    return f"{repository()}@v{__version__}"
 
 
 def workflow(name: str) -> str:
     """Return a workflow, by its key in :data:`FILES`, for this version of the Action."""
     text = resources("skillgate.cli").joinpath("workflows", FILES[name]).read_text(encoding="utf-8")
-    return text.replace("{action}", ACTION)
+    return text.replace("{action}", reference())
 
 
 def place(name: str) -> str:

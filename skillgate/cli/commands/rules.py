@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from skillgate.cli.options import add_output, house_pages, json_text, output_format
 from skillgate.errors import UsageError
-from skillgate.model.finding import documentation_url
+from skillgate.model.finding import rule_url
 from skillgate.report.rules import group_of, page_markdown
 from skillgate.static.catalogue import pages
 
@@ -58,5 +58,5 @@ def _entry(page: Page) -> dict[str, str | bool | list[str]]:
         "severity": rule.severity.value,
         "summary": rule.summary,
         "fix": rule.fix,
-        "url": "" if page.kind == "house" else documentation_url(rule.id),
+        "url": "" if page.kind == "house" else rule_url(rule.id),
     }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from skillgate.errors import UsageError
 from skillgate.format import plural
-from skillgate.model.finding import HOMEPAGE
+from skillgate.homepage import homepage
 from skillgate.report import charts
 from skillgate.report.findings import bounded
 from skillgate.report.numbers import sentence
@@ -177,5 +177,5 @@ def _environment() -> Environment:
     }
     environment.filters.update({**filters, "plural": plural, "kind": lambda block: type(block).__name__})
     environment.tests.update(sortable=_sortable)
-    environment.globals.update(homepage=HOMEPAGE, most=_MOST)
+    environment.globals.update(homepage=homepage(), most=_MOST)
     return environment

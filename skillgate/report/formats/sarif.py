@@ -11,7 +11,8 @@ import zlib
 from typing import TYPE_CHECKING, Any
 
 from skillgate.format import plural, printable
-from skillgate.model.finding import HOMEPAGE, Severity
+from skillgate.homepage import homepage
+from skillgate.model.finding import Severity
 from skillgate.report.findings import bounded, marked, place, with_fix
 from skillgate.report.sarif_rules import descriptor, plain, rule_id
 from skillgate.report.sarif_uri import artifact
@@ -95,7 +96,9 @@ def _log(
 
 def _driver(report: Report) -> _Json:
     version = report.tool.version
-    driver = {"name": _OURS, "version": version, "informationUri": HOMEPAGE}
+    driver = {"name": _OURS, "version": version}
+    if url := homepage():
+        driver["informationUri"] = url
     numbers = version.split(".")
     if len(numbers) == 3 and all(number.isdigit() for number in numbers):
         driver["semanticVersion"] = version
