@@ -7,9 +7,9 @@ Why:
     The finding is an error if the target has a file's name or its directory exists. It is a warning if the target may
     be a file of the user's project. Such a target is outside the skill, in a folder that the skill does not have, has a
     name such as package.json, or is also the link's text. A link into references/ or to another skill is always an
-    error, in the main file and in others; in a document below examples/ a dead link is an info. A target that ends in /
-    is a directory. Not checked: templates, routes, hosts, placeholders
-    (`path/to/file.md`, `[text](url)`), line references (`#L10`), lists after "Example:", code, and links in raw HTML.
+    error, in the main file and in others. In a document below examples/ or expected_outputs/ a dead link is an info. A
+    target that ends in / is a directory. Not checked: templates, routes, hosts, placeholders (`path/to/file.md`,
+    `[text](url)`), line references (`#L10`), lists after "Example:", code, and links in raw HTML.
     Each target is reported once per document.
 
 Bad:
@@ -59,6 +59,10 @@ def find(skill: Skill) -> Hits:
                 yield _hit(skill, document, link, severity)
 
 
+# Folders of documents that are shown, and not read as instructions.
+_SHOWN = frozenset(("examples", "example", "samples", "fixtures", "expected", "expected_output", "expected_outputs"))
+
+
 def _severity(skill: Skill, document: Document, link: Link) -> Severity | None:
     path = target_path(link.target)
     name = path.rpartition("/")[2]
@@ -68,7 +72,7 @@ def _severity(skill: Skill, document: Document, link: Link) -> Severity | None:
         return Severity.WARNING if known else None
     if not known and link.kind is not LinkKind.SKILL and not any(_has_folder(skill, place, path) for place in inside):
         return None
-    shown = "examples" in document.file[len(skill.root.directory) :].lower().split("/")
+    shown = not _SHOWN.isdisjoint(document.file[len(skill.root.directory) :].lower().split("/"))
     there = any(skill.root.tree.entry(place) is not None for place in inside)
     doubtful = link.kind is LinkKind.LOCAL and (there or _may_be_of_the_user(skill, document, link, path))
     return Severity.INFO if shown else Severity.WARNING if doubtful else Severity.ERROR
