@@ -19,6 +19,7 @@ Good:
 Source: Agent Skills specification, file references; field study of named files in published skills.
 """
 
+import math
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
@@ -146,20 +147,21 @@ class _Search:
     def mentions(self) -> Iterator[_Mention]:
         """Yield the mentions of missing files that are no samples."""
         for document in self._skill.documents:
-            if all(block.closed for block in document.code_blocks):  # else its text may be the inside of a sample
-                for folder in self._folders:
-                    yield from self._in_document(document, f"{folder}/")
+            for folder in self._folders:
+                yield from self._in_document(document, f"{folder}/")
 
     def _in_document(self, document: Document, folder: str) -> Iterator[_Mention]:
         starts = [block.line for block in document.code_blocks]
         row, counted = 1, 0
         nested = nested_fences(document)
+        is_mixed = not all(block.closed for block in document.code_blocks)
+        mixed = (nested[0].block.line if nested else starts[0]) if is_mixed else math.inf
         for place, path in _paths(document.text, folder):
             if self._is_there(document, path) or target_path(path) in self._linked or _is_sample(path):
                 continue
             row, counted = row + document.text.count("\n", counted, place), place
-            if any(one.covers(row) for one in nested):
-                continue  # it may be the inside of a template
+            if row > mixed or any(one.covers(row) for one in nested):
+                continue  # it may be the inside of a sample
             index = bisect_right(starts, row) - 1
             block = document.code_blocks[index] if index >= 0 and row <= document.code_blocks[index].end_line else None
             mention = self._mention(document, place, path, row, block)
