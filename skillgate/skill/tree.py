@@ -144,12 +144,15 @@ class DiskTree:
 
     def _is_closed(self, path: str) -> bool:
         """Return whether a path that was not found lies below a directory that may not be read."""
-        real = None
-        while path and real is None:
-            path = path.rpartition("/")[0]
-            real = self.real(path)
+        nearest, place = "", ""
+        for name in path.split("/"):  # from the top, where most paths of many parts end
+            place = f"{place}/{name}" if place else name
+            real = self.real(place)
+            if real is None:
+                break
+            nearest = real
         try:
-            self.listing(real or "")
+            self.listing(nearest)
         except PermissionError:
             return True
         except OSError:

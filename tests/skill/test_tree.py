@@ -146,6 +146,16 @@ def test_any_name_works(root: Path, name: bytes) -> None:
     assert tree.read(f"{shown}/x", limit=1) == b"x"
 
 
+def test_a_missing_path_of_thousands_of_parts_is_not_looked_up_part_by_part(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree, asked = DiskTree(str(root)), []
+    real = DiskTree.real
+    monkeypatch.setattr(DiskTree, "real", lambda self, path: asked.append(path) or real(self, path))
+    assert tree.entry("a/" * 8_000 + "x.md") is None
+    assert len(asked) < 10
+
+
 def test_a_path_of_thousands_of_parts_does_not_recurse(root: Path) -> None:
     tree = DiskTree(str(root))
     assert tree.entry("a/" * 5_000 + "a") is None
