@@ -149,9 +149,14 @@ def test_any_name_works(root: Path, name: bytes) -> None:
 def test_a_missing_path_of_thousands_of_parts_is_not_looked_up_part_by_part(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tree, asked = DiskTree(str(root)), []
-    real = DiskTree.real
-    monkeypatch.setattr(DiskTree, "real", lambda self, path: asked.append(path) or real(self, path))
+    tree, real = DiskTree(str(root)), DiskTree.real
+    asked: list[str] = []
+
+    def recorded(self: DiskTree, path: str) -> str | None:
+        asked.append(path)
+        return real(self, path)
+
+    monkeypatch.setattr(DiskTree, "real", recorded)
     assert tree.entry("a/" * 8_000 + "x.md") is None
     assert len(asked) < 10
 
