@@ -66,7 +66,7 @@ def test_a_good_pull_request_passes_gets_its_comment_and_leaves_a_report(
     ("base", "head", "reason"),
     [
         ({".skillgate.yaml": "threshold: 90\n"}, skill("chart", OTHER), "90"),
-        ({}, skill("tidy", POOR), "dropped"),
+        ({}, skill("tidy", POOR), "lost its badge"),
         ({}, skill("tidy", BROKEN), "1 error"),
     ],
     ids=["threshold", "regression", "error"],
