@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
 from skillgate.errors import UsageError
 from skillgate.format import did_you_mean
 from skillgate.model.setting import UnfitError
-from skillgate.settings import BY_KEY, EXCLUDE, PER_FILE_IGNORES, SETTINGS
+from skillgate.settings import BY_KEY, EXCLUDE, PER_FILE_IGNORES, RULES, SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -233,7 +233,7 @@ def load(
         found = next((one for one in readings if one is not None), None)
     own, notices = found or ((), ())
     if explicit is None:
-        own = tuple(layer._replace(may_run_code=not _is_skill(files, layer.folder)) for layer in own)
+        own = tuple(layer._replace(may_run_code=_may_run_code(files, layer)) for layer in own)
     return Config(cwd=shown_from or cwd, layers=layers + own, notices=notices)
 
 
@@ -283,6 +283,24 @@ def _upward(files: Files, cwd: str, home: str) -> list[str]:
 def _is_skill_of_others(files: Files, folder: str) -> bool:
     """Return whether this is a skill's directory, which must not configure its own gate; a repository may be both."""
     return _is_skill(files, folder) and not files.is_there(os.path.join(folder, ".git"))
+
+
+def _may_run_code(files: Files, layer: Layer) -> bool:
+    """Whether a configuration may name code: not one in a skill's directory or below it."""
+    if _is_skill(files, layer.folder):
+        return False
+    folder = os.path.realpath(layer.folder)
+    while files is DISK and RULES.key in layer.values:  # elsewhere it is of a commit that decides
+        try:
+            names = {name.casefold() for name in os.listdir(folder)}  # noqa: PTH208
+        except OSError:
+            return False
+        if "skill.md" in names:
+            return False
+        if ".git" in names or folder == os.path.dirname(folder):
+            break
+        folder = os.path.dirname(folder)
+    return True
 
 
 def _is_skill(files: Files, folder: str) -> bool:

@@ -26,7 +26,7 @@ from skillgate.skill.walk import WatchedTree, holds
 from skillgate.static.house import GROUP, template_page, template_rule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import PurePosixPath
     from types import ModuleType
 
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 ENTRY_POINTS = "skillgate.rules"
 _MODULES = "skillgate_house_rules"
 _MOST = 500  # findings of one rule in one skill
+_MOST_LINES = 10_000_000
 _WHAT = "the house rule"
 
 
@@ -101,12 +102,27 @@ class HouseRules:
         for one in self._declared if skill.unscored is None else ():
             try:
                 claims += _claims(one, skill)
-            except (Exception, SystemExit) as error:  # noqa: BLE001 - others' code: it is reported; the next rule runs
+            # Others' code: what it raises is reported, and the next rule runs.
+            except (Exception, SystemExit, GeneratorExit) as error:  # noqa: BLE001
                 is_complete = False
                 where = _line_in(error, one.origin)
                 text = f"house rule {one.rule.id} ({where}) failed on {skill.root.path}: {_said(error)}"
                 self._failed.setdefault(one.rule.id, {})[str(skill.root.path)] = text
-        return tuple(claims), is_complete
+        return tuple(_without_secrets(skill, claims)), is_complete
+
+
+def _without_secrets(skill: Skill, claims: Sequence[Claim]) -> Iterator[Claim]:
+    """Hide the secrets of a skill in what its rules quote."""
+    if not claims:
+        return
+    from skillgate.static.secrets import pieces, without
+
+    hidden: dict[str, str] = {}
+    texts = (*(file.text for file in skill.documents), *(file.text for file in skill.scripts))
+    for text in texts:
+        hidden |= pieces(text)
+    for one in claims:
+        yield one._replace(message=without(one.message, hidden), fix=without(one.fix, hidden))
 
 
 def _cached(text: str | None, root: SkillRoot) -> tuple[Claim, ...] | None:
@@ -140,10 +156,14 @@ def _require_hit(hit: Any, skill: Skill) -> None:  # noqa: ANN401 - what code of
     if not isinstance(message, str):
         raise TypeError(f"expected a text as the message of a Hit, found {message!r:.80}")
     places: tuple[Any, ...] = tuple(hit.span)
-    if not all(isinstance(number, int) and number >= 1 for number in places):
+    if not all(type(number) is int and 1 <= number <= _MOST_LINES for number in places):
         raise ValueError(f"line and column count from 1, found {places}")
     if not isinstance(hit.severity, Severity | None):
         raise TypeError(f"expected a Severity, found {hit.severity!r:.80}")
+    if not isinstance(hit.fix, str | None):
+        raise TypeError(f"expected a text as the fix of a Hit, found {hit.fix!r:.80}")
+    if hit.about or hit.refused_by:
+        raise ValueError("a house rule names no clients: leave about and refused_by out")
     if hit.file is not None and hit.file not in skill.files:
         raise ValueError(f"{hit.file!r:.80} is no file of the skill; use the path of one of skill.files")
 
@@ -296,5 +316,6 @@ def _line_in(error: BaseException, origin: str) -> str:
 
 
 def _said(error: BaseException) -> str:
-    text = error.msg if isinstance(error, SyntaxError) else str(error)
-    return f"{type(error).__name__}: {text}"[:300] if text else type(error).__name__
+    if isinstance(error, SyntaxError):
+        return f"{type(error).__name__}: {error.msg}"[:300]
+    return traceback.format_exception_only(error)[-1].strip()[:300]  # also of an exception that fails to say what it is

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import __version__
 from skillgate.model import finding
-from skillgate.model.finding import Assessment, Member
+from skillgate.model.finding import Assessment, Member, Severity
 from skillgate.model.layers import Agreement, DropTest, Trust, Usage
 from skillgate.model.report import Composite, Report, SkillName, SkillResult, Tool, Verdict
 from skillgate.model.score import Depth, QualityEstimate
@@ -515,14 +515,21 @@ def _new_findings(
     from skillgate.report.matching import unmatched
 
     across = across_findings(baseline.results.values()) if baseline.across is None else baseline.across
+    across = tuple(one for one in across if one.severity is Severity.ERROR)
     paths = [(was.skill.path, now.skill.path) for was, now in pairs if was is not None]
     shared = across_change(across, across_findings(now for _, now in pairs), paths, baseline.moves).new
     for was, now in pairs:
         if was is None:
             yield None
             continue
-        before, after = ([one for one in side.findings if not one.skills] for side in (was, now))
-        own = unmatched(before, after, baseline.moves)[1]
+        # A known finding is one of the base's too: it must not stand for another one of its kind.
+        known = [item.finding for item in now.suppressed if item.by == "known"]
+        before, accepted, after = (
+            [one for one in side if not one.skills and one.severity is Severity.ERROR]
+            for side in (was.findings, known, now.findings)
+        )
+        left = unmatched(before, accepted, baseline.moves)[0]
+        own = unmatched(left, after, baseline.moves)[1]
         yield [*own, *(one for one in now.findings if one.skills and one in shared)]
 
 

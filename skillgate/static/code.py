@@ -100,6 +100,8 @@ def certain_error(language: str, code: str) -> str | None:
 
 
 _FILE_TEMPLATE = r"\{\{|\{%|<%|%\}|\$\{\{|<[A-Z][A-Z_ ]+>|__[A-Z]+__|@[A-Z_]+@|(?m:^<{7} )"
+# Where a parser stops: a name to fill in, a cell's magic, Python 2's backquotes, Python 3.14's templates.
+_GAP_IN_FILE = r"\$\{?[A-Za-z_]|<[a-z][\w -]*>|(?m:^\s*[%!]\w)|`\w|\bt[\"']|(?m:^\s*(?:class|def) \{\w)"
 
 
 def file_error(language: str, code: str) -> tuple[int, str] | None:
@@ -110,12 +112,16 @@ def file_error(language: str, code: str) -> tuple[int, str] | None:
     reason = _parse_error(kind, code)
     if reason is None or re.match(_LIMITS, reason) or re.search(_FILE_TEMPLATE, code):
         return None
+    number = _python_line(code) if kind == "python" else _line_of(kind, code)
+    stopped = "\n".join(code.split("\n")[max(0, number - 2) : number + 1])
+    if re.search(_GAP_IN_FILE, stopped):
+        return None
     if kind == "python":
         is_other = reason.startswith(_LATER_REASONS) or "f-string" in reason or re.search(_OTHER_PYTHON, code)
-        return None if is_other else (_python_line(code), reason)
+        return None if is_other else (number, reason)
     if _LENIENT[kind](code, reason) or (kind == "yaml" and "\n---" in code and "tag" in reason):
         return None
-    return _line_of(kind, code), reason
+    return number, reason
 
 
 def _python_line(code: str) -> int:

@@ -40,12 +40,17 @@ _RUN_FILES = (
 )
 WARNED = (
     r"(?i)\b(?:bad|wrong|unsafe|insecure|dangerous(?!ly)|destructive|forbidden|prohibited|den(?:y|ied|ies)|disallow\w*"
-    r"|block(?:s|ed|list)?|reject\w*|refuse\w*|detect\w*|flag(?:s|ged)|never|avoid\w*|do not|don['’]?t|must not"
-    r"|attack\w*"
-    r"|malicious|exploit\w*|payloads?|inject\w*|suspicious|red flags?|anti-?patterns?|vulnerab\w+|risk\w*|threat\w*"
-    r"|warn\w*|unsafe|guardrails?|prevent\w*|poison\w*)\b|❌|🚫|⛔|⚠"
+    r"|block(?:s|ed|list)?|reject\w*|refuse\w*|detect\w*|flag(?:s|ged)"
+    r"|(?:never|do not|don['’]?t|must not|avoid) (?:ever )?(?:run|us(?:e|ing)|do|execut|running|pip|paste|type|install"
+    r"|commit|send|put|this|these|such|anything)\w*|attack\w*"
+    r"|malicious|exploit\w*|payloads?|inject\w*|suspicious|red flags?|anti-?patterns?|vulnerab\w+|threats?"
+    r"|guardrails?|poison\w*)\b|❌|🚫|⛔"
 )
-_LISTED = r"^\s*(?:[-*]\s+)?[rbf]?[\"']|re\.compile|\bpatterns?\b|\bgrep\b|\brg\b|\bregex|\\[sbdSwW]|\[\[ .* =~"
+_ASIDE = r"\s#(?:\s.*)?$|https?://[^\s\"'|]*|--\S+"  # of a command: comments, addresses and options warn of nothing
+_LISTED = (
+    r"^\s*(?:[-*]\s+)?[rbf]?[\"']|re\.compile|(?i:patterns?|blocked|denied|deny|blocklist)\w*[\"']?\s*[=:+]"
+    r"|^\s*(?:sudo )?(?:git )?(?:grep|rg)\b|\bregex|\\[sbdSwW]|\[\[ .* =~|(?:add_argument|add_option|\.option)\("
+)
 _COMMENT = r"\s*(?:#|//|--|\*|/\*|REM\b|<!--)"
 _CONTINUED = r"(?:\\|`|&&|\|\|?)[ \t]*\Z"
 _PARTS = 40  # lines of one command that are joined
@@ -56,9 +61,8 @@ _ORDER = (
     r"|always|using?)\b[^.!?`]{0,60}\Z"
 )
 _SECURITY = (
-    r"secur|pen-?test|penetration|exploit|red.?team|\bctf\b|offensive|malware|forensic|\byara\b|\bthreat"
-    r"|\bincident resp"
-    r"|hardening|vulnerab|guardrail|dangerous command|prompt.inject|audit|sandbox|attack|permission|\bhooks?\b"
+    r"\bsecurity\b|pen-?test|penetration|exploit|red.?team|\bctf\b|offensive|malware|forensic|\byara\b"
+    r"|threat.?(?:model|hunt|intel)|\bincident resp|hardening|vulnerab|guardrail|dangerous command|prompt.inject"
 )
 
 
@@ -114,7 +118,12 @@ def _in_document(skill: Skill, document: Document, file: str | None, pattern: st
     for row, line in enumerate(without_fences(document).split("\n"), start=1):
         for span in re.finditer(_SPAN, line) if "`" in line and re.search(pattern, line) else ():
             before = line[max(0, span.start() - _AROUND) : span.start()]
-            if line.lstrip().startswith("|") or not re.search(pattern, span[1]) or not re.search(_ORDER, before):
+            if not re.search(pattern, span[1]):
+                continue
+            if before.endswith("!"):  # a client runs it when the skill is loaded
+                yield Command(span[1][:MAX_LINE], row, file, span.start() + 1)
+                continue
+            if line.lstrip().startswith("|") or not re.search(_ORDER, before):
                 continue
             subjects = subjects or Subjects(skill, document)
             if not re.search(WARNED, line[:MAX_LINE].replace(span[1], "")) and not subjects.at(row):
@@ -133,7 +142,7 @@ def _in_lines(lines: list[str], first: int, file: str | None, pattern: str) -> I
         text = " ".join(part.strip().rstrip("\\`").rstrip() for part in parts)[:MAX_LINE]
         if not re.search(pattern, text) or re.match(_COMMENT, text) or re.search(_LISTED, text):
             continue
-        if not re.search(WARNED, re.sub(r"--\S+", "", text)):
+        if not re.search(WARNED, re.sub(_ASIDE, "", text)):
             row = next((row for row, part in enumerate(parts) if re.search(pattern, part)), 0)
             yield Command(text, first + begin + row, file)
 

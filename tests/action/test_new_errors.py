@@ -114,3 +114,27 @@ class TestNewSkills:
         ran = repository.run()
         assert ran.code == 1
         assert "below 99" in ran.outputs["reasons"]
+
+
+KEY = "gh" + "p_" + "aB3dE5fG7hJ9kL2mN4pQ6rS8tU0vW1xY3zA5"
+LEAK = "\nLog in with {key} first.\n"
+
+
+def test_a_known_error_does_not_stand_for_a_second_one(repository: PullRequest) -> None:
+    known = (
+        '{"kind": "known-findings", "tool": {"version": "1"}, "findings": [{"id": "ORPHAN_REFERENCE",'
+        ' "path": "skills/merge-sheets/SKILL.md", "message": "references/rows.md does not exist", "times": 1}]}'
+    )
+    policy = {".skillgate.yaml": "known-findings: known.json\n", "known.json": known}
+    repository.base({**skill("merge-sheets", body=DEAD_LINK), **policy})
+    repository.change(skill("merge-sheets", body=DEAD_LINK + SENTENCE + DEAD_LINK.replace("rows", "rows2")))
+    ran = repository.run(max_drop="100")
+    assert ran.code == 1
+    assert gates(ran.document("report.json"))["new-error"][1].startswith("1 new error")
+
+
+def test_a_warning_that_becomes_an_error_is_new(repository: PullRequest) -> None:
+    repository.base(skill("merge-sheets", body=f"\nThe format looks like {KEY}.\n"))
+    repository.change(skill("merge-sheets", body=LEAK.format(key=KEY)))
+    ran = repository.run(max_drop="100")
+    assert (ran.code, gates(ran.document("report.json"))["new-error"]) == (1, ("fail", "1 new error"))

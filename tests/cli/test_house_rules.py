@@ -307,6 +307,36 @@ def test_a_configuration_in_a_skill_runs_no_code(tmp_path: Path, *, git_there: b
     assert (tmp_path / "ran").exists()
 
 
+@pytest.mark.parametrize(("name", "below"), [("Skill.md", ""), ("SKILL.MD", ""), ("SKILL.md", "scripts")])
+def test_nor_does_one_below_it_or_however_its_file_is_spelled(tmp_path: Path, name: str, below: str) -> None:
+    folder = tmp_path / "sample-skill"
+    (folder / below).mkdir(parents=True)
+    (folder / name).write_text(f"---\nname: sample-skill\n---\n{BODY}", encoding="utf-8")
+    (folder / below / ".skillgate.yaml").write_text("rules: {ACME_TONE: {python: tone.py}}\n", encoding="utf-8")
+    (folder / below / "tone.py").write_text(marks(tmp_path), encoding="utf-8")
+    done = run(folder / below, "check", str(folder))
+    assert (done.code, "a skill must not run code on those who check it" in done.err) == (2, True)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_secret_that_a_rule_quotes_is_hidden(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    key = "AK" + "IAQ4WD7XN2KTB6VZ3J"
+    write_skill(tmp_path, body=f"{BODY}\n## USE {key} NOW\n")
+    code = '''"""Capitals."""
+from skillgate.rules import Hit, Severity, Span, rule
+def find(skill):
+    for heading in skill.headings:
+        yield Hit(Span(heading.line), heading.text)
+RULE = rule(find, Severity.WARNING, fix="x")
+'''
+    (tmp_path / "capitals.py").write_text(code, encoding="utf-8")
+    (tmp_path / ".skillgate.yaml").write_text("rules: {ACME_C: {python: capitals.py}}\n", encoding="utf-8")
+    done = run(tmp_path, "check", "--json")
+    assert "ACME_C" in done.out
+    assert key not in done.out
+
+
 def test_a_path_is_relative_to_the_file_of_the_configuration(tmp_path: Path) -> None:
     """A hostile working directory cannot bring the code of a configuration that lies elsewhere."""
     write_skill(tmp_path / "work" / "skills", body=BODY + "\n## IN CAPITALS\n")

@@ -84,7 +84,7 @@ def test_skills_that_a_change_does_not_touch_do_not_fail_it(runner: Runner) -> N
     base = {**skill("old", BROKEN), **skill("tidy")}
     change = Change(runner.workspace, base, {"README.md": "A line.\n"})
     assert gate(runner, change).code == 0
-    assert gate(runner, change, changed_only="false").code == 1
+    assert gate(runner, change, changed_only="false", fail_on="error").code == 1
 
 
 def test_a_pull_request_cannot_lower_the_gate_it_has_to_pass(runner: Runner) -> None:

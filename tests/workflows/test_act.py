@@ -67,7 +67,7 @@ def test_a_good_pull_request_passes_gets_its_comment_and_leaves_a_report(
     [
         ({".skillgate.yaml": "threshold: 90\n"}, skill("chart", OTHER), "90"),
         ({}, skill("tidy", POOR), "lost its badge"),
-        ({}, skill("tidy", BROKEN), "1 error"),
+        ({}, skill("tidy", BROKEN), "1 new error"),
     ],
     ids=["threshold", "regression", "error"],
 )

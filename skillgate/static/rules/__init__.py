@@ -118,6 +118,11 @@ COMMANDS = (
         "|sh",
         "| bash",
         "|bash",
+        "| zsh",
+        "| /bin",
+        "| env",
+        "<(curl",
+        "ncodedCommand",
     ),
     *("| sudo", "(curl", "(wget", "iex", "IEX", "-enc "),
 )

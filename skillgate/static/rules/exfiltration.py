@@ -53,8 +53,7 @@ _NETWORK = r"curl|wget|\bnc(?:at)?\b|netcat|scp|rsync|rclone|Invoke-|\biwr|\birm
 _READ = (
     r"(?:\.ssh[/\\\"']{1,3}[^\n]{0,20}id_|id_(?:rsa|ed25519|ecdsa)\b(?!\.pub)|\.aws[/\\\"', ]{1,4}[\"']?credentials"
     r"|\.git-credentials|\.gnupg|\.kube[/\\\"', ]{1,4}[\"']?config\b|login\.keychain"
-    r"|dict\(os\.environ\)|JSON\.stringify\(process\.env\)"
-    r"|(?:json|data)=os\.environ\b(?!\[|\.get))"
+    r"|JSON\.stringify\(process\.env\)|(?:json|data|params)=(?:dict\()?os\.environ\b(?!\[|\.get))"
 )
 _SENT = (
     r"(?:requests|httpx|session|client|aiohttp\.\w+)\.(?:post|put)\(|urlopen\([^\n]{0,120}(?:data|req)"
@@ -62,6 +61,7 @@ _SENT = (
     r"|fetch\([^\n]{0,200}|method:\s*[\"'](?:POST|PUT)|sendmail\(|http\.client|\bcurl\b[^\n]{0,200}(?:-d|--data"
     r"|-F|-T|POST)|storbinary\("
 )
+_ONLY_USED = r"key_filename|pkey|private_key_path|identity_?file|\bssh(?:-add)? |IdentityFile"
 _REACH = 25  # lines between reading and sending
 _VERB = (
     r"\b(?:read|cat|open|copy|collect|gather|take|get|grab|include|find|load|fetch|extract|dump|zip|archive"
@@ -78,6 +78,8 @@ _OBJECT = (
 )
 _LOGIN = r"(?i)authori|authentic|header|bearer|log ?in|\bsign|credentials? for|api key"
 _SETTINGS = r"\.env|\.netrc|\.kube"
+_NOT = r"(?i)\b(?:never|avoid\w*|do not|don['’]?t|prevent\w*|warn\w*|risk\w*)\b|⚠"
+_ITSELF = r"(?i)\W{0,3}(?:it|them|(?:its|the|their|all|every)(?: \w+)? (?:contents?|values?|keys?|files?|secrets?))\b"
 _ENDS = r"[.!?](?=\s)|\n[ \t]*\n|\n[ \t]*(?=[-*+#|]|\d+[.)])"
 _MAX = 1_000
 
@@ -90,7 +92,10 @@ def find(skill: Skill) -> Hits:
         if re.search(_NETWORK, command.text) and any(re.search(pattern, command.text) for pattern in _COMMANDS):
             said.add((command.file, command.line))
             file = None if command.file == main else command.file
-            yield Hit(Span(command.line, command.column), "this command sends credentials to the network", file=file)
+            # Copying `.env` to a server may be how it is deployed.
+            severity = None if re.search(_STRONG, command.text) or "curl" in command.text else Severity.WARNING
+            message = "this command sends credentials to the network"
+            yield Hit(Span(command.line, command.column), message, severity=severity, file=file)
     for document in () if is_about_security(skill) else skill.documents:
         file = None if document.file == main else document.file
         for line in _sentences(skill, document):
@@ -129,7 +134,7 @@ def _sentences(skill: Skill, document: Document) -> Iterator[int]:
 
 def _orders(sentence: str, file: re.Match[str]) -> bool:
     """Whether a sentence orders to send a file that it names: "read it and send it to …" or "send it to …"."""
-    if re.search(WARNED, sentence) or "?" in sentence:
+    if re.search(WARNED, sentence) or re.search(_NOT, sentence) or "?" in sentence:
         return False
     if re.search(_SETTINGS, file[0]) and re.search(_LOGIN, sentence):
         return False
@@ -137,6 +142,8 @@ def _orders(sentence: str, file: re.Match[str]) -> bool:
     if re.search(_OBJECT, before):
         return re.search(_URL, after) is not None
     sent = re.search(f"(?i){_SEND}", after)
+    if sent and re.search(_SETTINGS, file[0]) and not re.match(_ITSELF, after[sent.end() :]):
+        return False  # a setting from the file, and something else that is sent
     return bool(sent and re.search(f"(?i){_VERB}", before) and re.search(_WHERE, after[sent.end() :]))
 
 
@@ -146,7 +153,8 @@ def _function(text: str) -> int | None:
     sends = list(_rows(lines, _SENT))
     for row in _rows(lines, _READ):
         place = bisect_left(sends, row - _REACH)
-        if place < len(sends) and sends[place] <= row + _REACH and not re.search(WARNED, lines[row][:_MAX]):
+        is_used = re.search(f"{WARNED}|{_ONLY_USED}", lines[row][:_MAX])
+        if place < len(sends) and sends[place] <= row + _REACH and not is_used:
             return row + 1
     return None
 

@@ -42,7 +42,8 @@ RETIRED = {  # a pattern of the ids, and the day of their retirement on the vend
 _ID = "|".join(f"(?P<r{index}>{pattern})" for index, pattern in enumerate(RETIRED))
 _DATES = tuple(RETIRED.values())
 _USED = (
-    rf"(?i)\bmodel(?:_?id|_?name|-id)?[\"']?\s{{0,8}}[:=]\s{{0,8}}[\"'`]?(?:anthropic[/.]"
+    rf"(?i)(?<![.\w])(?:default_)?model(?:: str)?(?:_?id|_?name|-id)?[\"']?\s{{0,8}}[:=]\s{{0,8}}[\"'`]?"
+    rf"(?:anthropic[/.]"
     rf"|openai/)?(?-i:{_ID})(?![\w.-])"
 )
 _OLD = (

@@ -29,11 +29,12 @@ from skillgate.static.secrets import Secret, secrets
 MAX_HITS = 20  # of one file
 _AROUND = 300
 _NOT_REAL = (
-    r"\b(?:dumm(?:y|ies)|fake[ds]?|placeholders?|redacted|revoked|mock(?:ed)?|bogus|not (?:a )?(?:real|valid)|invalid"
-    r"|expired|rotated|sanitized|made.up|fictional|synthetic)\b"
+    r"\b(?:dumm(?:y|ies)|fake[ds]?|placeholders?|redacted|revoked|mock(?:ed)?|bogus|not (?:a )?(?:real|valid)"
+    r"|sanitized|made.up|fictional|synthetic)\b"
 )
 _DETECTS = (
-    r"\b(?:regex\w*|patterns?|detect\w*|scan(?:s|ner|ning)?|gitleaks|trufflehog|leak(?:s|ed)?|match(?:es)?|entropy)\b"
+    r"\b(?:regex\w*|detect\w*|gitleaks|trufflehog|leak(?:s|ed)?|entropy|(?:secret|token|key)s?.(?:scan\w*|patterns?))\b"
+    r"|\[\w-\w"  # the characters of a pattern
 )
 _EXAMPLE = r"\b(?:examples?|sample|e\.g\.|looks? like|format)\b"
 _MADE_UP = TESTS | {"fixtures", "fixture", "testdata", "mocks", "__tests__", "spec"}

@@ -27,8 +27,8 @@ from skillgate.static import Hits, rule
 from skillgate.static.commands import Command, commands
 from skillgate.static.rules import COMMANDS
 
-_SHELL = r"(?:sudo )?(?:/(?:usr/)?bin/)?(?:env )?(?:ba|z|da|k)?sh\b(?!\.)"
-_RUNS = rf"(?:{_SHELL}|python3?\b|perl\b|node\b|ruby\b)(?![\w./-]*[\w/]\.\w)(?! -[mc] )"
+_SHELL = r"(?:sudo(?: -\w+(?: (?!ba|z|sh)\w+)?)* )?(?:/(?:usr/)?bin/)?(?:env )?(?:ba|z|da|k)?sh\b(?!\.)"
+_RUNS = rf"(?:{_SHELL}|python3?\b|perl\b|node\b|ruby\b)(?!\s+[\w./~$-]*\.\w)(?! -[mc] )"
 _HERE = (
     r"(?:^|[;&|({]|\$\(|\b(?:then|do|else|sudo|exec|system|run|popen|call|eval|execSync"
     r"|spawn)\b[ (\[\"']*)\s*(?:[$>] )?"
@@ -76,7 +76,7 @@ _KINDS = (
         Severity.WARNING,
         rf"{_HERE}rm (?:-\w+ )*(?:-[a-zA-Z]*[rR][a-zA-Z]*f\w*|-[a-zA-Z]*f[a-zA-Z]*[rR]\w*|-[rR] -f|-f -[rR]"
         rf"|--recursive --force)"
-        rf" (?:--no-preserve-root )?[\"']?{_HOME}(?=[\s\"';&|)]|\Z)|:\(\)\s*\{{\s*:\s*\|\s*:\s*&",
+        rf" (?:--no-preserve-root )?[\"']?{_HOME}(?=[\s\"';&|)]|\Z)|{_HERE}:\(\)\s*\{{\s*:\s*\|\s*:\s*&",
         "name the directory that the skill made",
     ),
     _Kind(
