@@ -51,6 +51,7 @@ _OLD = (
     r"|migrat\w*|replace\w*|upgrad\w*|outdated|no longer|invalid|removed|sunset|not found|previous\w*|historic\w*)\b|❌"
 )
 _GATE = r"claude-[123]|claude-instant|claude-opus-4-[012]|claude-sonnet-4-[02]|text-davinci|code-davinci|gpt-3\.5|gpt-4"
+_TRACE = r"\bllm[\"']?\s*[:=]\s*\{[^{}]*\Z"  # what was recorded of a call, and no call
 _AROUND = 300
 
 
@@ -90,7 +91,8 @@ def _in(parts: Iterable[tuple[int, str]], shown: str | None) -> Hits:
             around = (
                 above[-_AROUND:] + text[max(begin, match.start() - _AROUND) : match.end() + _AROUND if end < 0 else end]
             )
-            if name not in seen and not re.search(_OLD, around[: 3 * _AROUND]):
+            traced = re.search(_TRACE, text[max(0, match.start() - _AROUND) : match.start()])
+            if name not in seen and not traced and not re.search(_OLD, around[: 3 * _AROUND]):
                 seen.add(name)
                 yield Hit(Span(line, match.start() - begin + 1), f"this code uses {_described(match)}", file=shown)
 
