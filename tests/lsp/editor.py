@@ -142,8 +142,8 @@ class Editor:
     def open(self, path: str, text: str | None = None) -> list[types.Diagnostic]:
         """Open a file, by default with what the disk has, and wait for its findings."""
         self.texts[path] = (self.folder / path).read_bytes().decode() if text is None else text
-        self.versions[path] = 1
-        item = types.TextDocumentItem(self.uri(path), "markdown", 1, self.texts[path])
+        self.versions[path] = self.versions.get(path, 0) + 1
+        item = types.TextDocumentItem(self.uri(path), "markdown", self.versions[path], self.texts[path])
         self.send(types.TEXT_DOCUMENT_DID_OPEN, types.DidOpenTextDocumentParams(item))
         return self.diagnostics(path)
 
@@ -170,6 +170,12 @@ class Editor:
         self.texts.pop(path)
         gone = self._wait(lambda: next((one for one in self.published[before:] if one.uri == self.uri(path)), None))
         assert not gone.diagnostics
+
+    def forget(self) -> None:
+        """Close every buffer, and forget what was said of them."""
+        for path in list(self.texts):
+            self.close(path)
+        self.published.clear()
 
     def diagnostics(self, path: str) -> list[types.Diagnostic]:
         """Wait for the findings of the current version of a buffer."""

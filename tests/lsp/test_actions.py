@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 HEAD = f"name: one\ndescription: {DESCRIPTION}"
 CODE = '```\n{"a": 1}\n```\n'
 FILES = {"references/columns.md": "# Columns\n\nWhat each is called.\n"}
-PAGES = "See [the columns](references/colums.md), [again](references/colums.md) and [more](reference/columns.md).\n"
+PAGES = "See [the columns](columns.md), [again](columns.md) and [more](docs/columns.md).\n"
 FENCE = "```bash\nmerge a b\n\n## Then\n\nRead it.\n"
 SKILLS = {  # what lies in the skill's SKILL.md, by the rule that finds it
     "ALLOWED_TOOLS_SHAPE": f"---\n{HEAD}\nallowed-tools: Read, Grep\n---\n{BODY}",
@@ -37,7 +37,7 @@ SKILLS = {  # what lies in the skill's SKILL.md, by the rule that finds it
 }
 MANY = f"---\nname:\tOther\ndescription:\t{DESCRIPTION}\n---\n{BODY}\n{CODE}\n🎉 {PAGES}\n{CODE}\nThe end"
 PAGE = f"# More\n\nSee [the columns](colums.md).\n\n{CODE}\nThe end"
-UNSAFE = {"UNCLOSED_FENCE"}
+UNSAFE = {"BROKEN_LINK", "UNCLOSED_FENCE"}
 MAIN = "skills/one/SKILL.md"
 
 
@@ -156,7 +156,7 @@ def test_a_fix_that_was_ignored_is_not_offered(tmp_path: Path) -> None:
 
 SUPPRESSED = {
     "BROKEN_LINK": (f"{BODY}\nFirst line,\n[gone](docs/a.md).\n", HEAD),
-    "UNTAGGED_CODE": (f"{BODY}\n- An item\n\n  ```\n  {{}}\n  ```\n", HEAD),
+    "UNTAGGED_CODE": (f"{BODY}\nAn example:\n\n{CODE}", HEAD),
     "UNKNOWN_FIELD": (BODY, f"{HEAD}\nversion: 1"),
 }
 

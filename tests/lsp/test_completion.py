@@ -14,7 +14,6 @@ from tests.skills import DESCRIPTION, NAME, write_skill
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 MAIN = f"skills/{NAME}/SKILL.md"
 PAGE = f"skills/{NAME}/references/columns.md"
@@ -26,15 +25,23 @@ FILES = {
 }
 
 
-@pytest.fixture
-def editor(tmp_path: Path) -> Iterator[Editor]:
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Editor]:
     """An editor with a skill that has files."""
+    tmp_path = tmp_path_factory.mktemp("work")
     (tmp_path / ".git").mkdir()
     (tmp_path / "private.md").write_text("private")
     folder = write_skill(tmp_path / "skills", files=FILES)
     (folder / "references" / "out.md").symlink_to(tmp_path / "private.md")
     with Editor(tmp_path) as one:
         yield one
+
+
+@pytest.fixture
+def editor(shared: Editor) -> Iterator[Editor]:
+    """The shared editor, without documents."""
+    yield shared
+    shared.forget()
 
 
 def offered(editor: Editor, text: str, path: str = MAIN) -> dict[str, str]:
@@ -119,7 +126,9 @@ def test_a_name_with_blanks_is_a_valid_target(editor: Editor) -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="no such names there")
 def test_a_hostile_name_is_shown_plainly(editor: Editor) -> None:
-    (editor.folder / "skills" / NAME / "a\u202eb\n.md").write_text("x")
+    file = editor.folder / "skills" / NAME / "a\u202eb\n.md"
+    file.write_text("x")
     found = offered(editor, "# T\n\n[a](|)\n")
+    file.unlink()
     assert "a\\u{202e}b .md" in found
     assert "[a](a%E2%80%AEb%0A.md)" in found["a\\u{202e}b .md"]

@@ -28,10 +28,27 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def editor(folder: Path) -> Iterator[Editor]:
-    """An editor that has opened the repository."""
+def fresh(folder: Path) -> Iterator[Editor]:
+    """An editor that has opened the repository, for one test."""
     with Editor(folder) as one:
         yield one
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Editor]:
+    """An editor for several tests."""
+    folder = tmp_path_factory.mktemp("shared")
+    (folder / ".git").mkdir()
+    write_skill(folder / "skills")
+    with Editor(folder) as one:
+        yield one
+
+
+@pytest.fixture
+def editor(shared: Editor) -> Iterator[Editor]:
+    """The shared editor, without documents."""
+    yield shared
+    shared.forget()
 
 
 def ids(diagnostics: list[types.Diagnostic]) -> list[object]:
@@ -73,16 +90,16 @@ def test_places_are_counted_as_the_editor_counts(encoding: str | None, end: str,
         assert editor.hover(MAIN, middle[0], 0) is None
 
 
-def test_a_reference_is_evaluated_with_its_own_unsaved_text(editor: Editor) -> None:
+def test_a_reference_is_evaluated_with_its_own_unsaved_text(fresh: Editor) -> None:
     page = f"skills/{NAME}/references/columns.md"
-    write_skill(editor.folder / "skills", files={"references/columns.md": "# Columns\n\nWhat each is called.\n"})
-    before = ids(editor.open(page))
-    found = editor.change(page, "# Columns\n\nSee [more](none.md).\n")
-    assert [quoted(editor.texts[page], one.range) for one in found if one.code not in before] == ["none.md"]
-    main = editor.open(MAIN)
+    write_skill(fresh.folder / "skills", files={"references/columns.md": "# Columns\n\nWhat each is called.\n"})
+    before = ids(fresh.open(page))
+    found = fresh.change(page, "# Columns\n\nSee [more](none.md).\n")
+    assert [quoted(fresh.texts[page], one.range) for one in found if one.code not in before] == ["none.md"]
+    main = fresh.open(MAIN)
     assert "BROKEN_LINK" not in ids(main)  # a file's own findings are shown in that file
-    editor.close(MAIN)
-    assert "BROKEN_LINK" in ids(editor.diagnostics(page))
+    fresh.close(MAIN)
+    assert "BROKEN_LINK" in ids(fresh.diagnostics(page))
 
 
 def test_a_file_of_no_skill_has_no_findings(editor: Editor) -> None:
@@ -132,17 +149,17 @@ def test_a_comment_suppresses_a_finding(editor: Editor) -> None:
     assert "BROKEN_LINK" not in ids(editor.open(MAIN, skill(f"{BODY}\n{comment}\n{DEAD}\n")))
 
 
-def test_an_invalid_configuration_is_said_and_its_repair_is_noticed(editor: Editor) -> None:
-    configuration = editor.folder / ".skillgate.yaml"
+def test_an_invalid_configuration_is_said_and_its_repair_is_noticed(fresh: Editor) -> None:
+    configuration = fresh.folder / ".skillgate.yaml"
     text = skill(f"{BODY}\n{DEAD}\n")
-    editor.open(MAIN, text)
+    fresh.open(MAIN, text)
     configuration.write_text("thresold: 3\n", encoding="utf-8")
-    editor.save(MAIN)
-    assert "unknown key 'thresold'" in editor.next_message()
+    fresh.save(MAIN)
+    assert "unknown key 'thresold'" in fresh.next_message()
     configuration.write_text("ignore: [BROKEN_LINK]\n", encoding="utf-8")
-    after = len(editor.published)
-    editor.save(MAIN)
-    assert "BROKEN_LINK" not in ids(editor.next_diagnostics(MAIN, after))
+    after = len(fresh.published)
+    fresh.save(MAIN)
+    assert "BROKEN_LINK" not in ids(fresh.next_diagnostics(MAIN, after))
 
 
 HOUSE = """\
@@ -229,16 +246,16 @@ def test_a_link_out_of_the_repository_is_not_followed(editor: Editor, tmp_path_f
 # -- the connection
 
 
-def test_a_message_that_is_none_does_not_end_the_server(editor: Editor) -> None:
-    editor.open(MAIN)
-    editor.send("textDocument/didChange", {"textDocument": "secret text"})
-    editor.send("textDocument/unknown", {"x": "secret text"})
+def test_a_message_that_is_none_does_not_end_the_server(fresh: Editor) -> None:
+    fresh.open(MAIN)
+    fresh.send("textDocument/didChange", {"textDocument": "secret text"})
+    fresh.send("textDocument/unknown", {"x": "secret text"})
     place = types.VersionedTextDocumentIdentifier(uri="file:///nowhere/SKILL.md", version=3)
     whole = types.TextDocumentContentChangeWholeDocument("secret text")
-    editor.send(types.TEXT_DOCUMENT_DID_CHANGE, types.DidChangeTextDocumentParams(place, [whole]))
-    assert "BROKEN_LINK" in ids(editor.change(MAIN, skill(f"{BODY}\n{DEAD}\n")))
-    editor.stop()
-    assert b"secret text" not in editor.stderr
+    fresh.send(types.TEXT_DOCUMENT_DID_CHANGE, types.DidChangeTextDocumentParams(place, [whole]))
+    assert "BROKEN_LINK" in ids(fresh.change(MAIN, skill(f"{BODY}\n{DEAD}\n")))
+    fresh.stop()
+    assert b"secret text" not in fresh.stderr
 
 
 def test_the_server_ends_with_the_editor(folder: Path) -> None:
