@@ -75,7 +75,7 @@ def _score(result: SkillResult) -> Iterator[str]:
         return
     yield f"**Score {points(composite.score)}** · {_inert(badge_of(result, none='no badge', stars=True))}"
     if composite.badge_reason:
-        yield f"\nNo badge: {_inert(composite.badge_reason)}"
+        yield f"\n{_inert(sentence(composite.badge_reason))}"
     found = next_steps(result, None, most=_STEPS)
     if found:
         yield "\nDo next:\n"

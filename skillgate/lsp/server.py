@@ -56,7 +56,7 @@ class Server(LanguageServer):
     """The documents of one editor, and what was found in them."""
 
     def __init__(self, options: Options, log: Callable[[str], None]) -> None:
-        """Store how to evaluate; ``log`` writes a line for whoever runs the editor."""
+        """Store how to evaluate; ``log`` writes a line for the log of the editor."""
         # Whole texts: with ranges, the library would also end lines where the protocol does not.
         super().__init__("skillgate", __version__, text_document_sync_kind=types.TextDocumentSyncKind.Full)
         self._options = options

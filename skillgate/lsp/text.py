@@ -69,7 +69,7 @@ class Text:
     def finding(self, line: int, column: int) -> tuple[int, int]:
         """Return the characters that a finding is about, whose line and column count from 1.
 
-        A link, its target or a code span, if one begins there; else the rest of the line, without white space around it.
+        A link, its target or a code span, if one begins there; else the rest of the line without white space.
         """
         row = min(max(line - 1, 0), self.lines - 1)
         text = self.line(row)

@@ -88,7 +88,7 @@ class Editor:
             await self._client.shutdown_async(None)
             self._client.exit(None)
         self.stderr += await process.stderr.read()
-        await self._client.stop()
+        await self._client.stop()  # type: ignore[no-untyped-call]
 
     @property
     def process(self) -> asyncio.subprocess.Process:
@@ -215,15 +215,16 @@ class Editor:
     def complete(self, path: str, line: int, character: int) -> dict[str, types.CompletionItem]:
         """Return what is offered at a place, from 0, by label."""
         place = types.TextDocumentIdentifier(self.uri(path)), types.Position(line, character)
-        found = self._await(self._client.text_document_completion_async(types.CompletionParams(*place)))
-        return {item.label: item for item in found or [] if isinstance(item, types.CompletionItem)}
+        found: Any = self._await(self._client.text_document_completion_async(types.CompletionParams(*place)))
+        return {item.label: item for item in found}
 
     def actions(self, path: str, where: types.Range | None = None, only: Sequence[str] | None = None) -> list[Any]:
         """Return the code actions of a range, by default of the whole file."""
         everything = types.Range(types.Position(0, 0), types.Position(self.texts[path].count("\n") + 1, 0))
         context = types.CodeActionContext([], only=only)
         asked = types.CodeActionParams(types.TextDocumentIdentifier(self.uri(path)), where or everything, context)
-        return list(self._await(self._client.text_document_code_action_async(asked)) or ())
+        found: Any = self._await(self._client.text_document_code_action_async(asked))
+        return list(found or ())
 
     def apply(self, action: types.CodeAction) -> None:
         """Make the edits of an action in the buffers, and in files that are not open."""

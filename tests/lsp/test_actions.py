@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 HEAD = f"name: one\ndescription: {DESCRIPTION}"
 CODE = '```\n{"a": 1}\n```\n'
-FILES = {"references/columns.md": "# Columns\n\nWhat each is called.\n"}
-PAGES = "See [the columns](columns.md), [again](columns.md) and [more](docs/columns.md).\n"
+FILES = {"references/columns.md": "# Columns\n\nWhat each is called.\n", "docs/README.md": "All.\n"}
+PAGES = "See [the columns](reference/columns.md), [again](reference/columns.md) and [all](docs/README.md).\n"
 FENCE = "```bash\nmerge a b\n\n## Then\n\nRead it.\n"
 SKILLS = {  # what lies in the skill's SKILL.md, by the rule that finds it
     "ALLOWED_TOOLS_SHAPE": f"---\n{HEAD}\nallowed-tools: Read, Grep\n---\n{BODY}",
-    "BROKEN_LINK": f"---\n{HEAD}\n---\n{BODY}\n🎉 {PAGES}",
+    "BROKEN_LINK": f"---\n{HEAD}\n---\n# One\n\n🎉 {PAGES}",
     "BYTE_ORDER_MARK": f"\ufeff---\n{HEAD}\n---\n{BODY}",
     "FRONTMATTER_INVALID": f"---\nname: one\ndescription: Merge files: {DESCRIPTION}\n---\n{BODY}",
     "FRONTMATTER_TAB": f"---\nname:\tone\ndescription:\t{DESCRIPTION}\n---\n{BODY}",
@@ -36,8 +36,8 @@ SKILLS = {  # what lies in the skill's SKILL.md, by the rule that finds it
     "UNTAGGED_CODE": f"---\n{HEAD}\n---\n{BODY}\n🎉\n\n{CODE}\nand\n\n{CODE}",
 }
 MANY = f"---\nname:\tOther\ndescription:\t{DESCRIPTION}\n---\n{BODY}\n{CODE}\n🎉 {PAGES}\n{CODE}\nThe end"
-PAGE = f"# More\n\nSee [the columns](colums.md).\n\n{CODE}\nThe end"
-UNSAFE = {"BROKEN_LINK", "UNCLOSED_FENCE"}
+PAGE = f"# More\n\nSee [the columns](reference/columns.md).\n\n{CODE}\nThe end"
+UNSAFE = {"UNCLOSED_FENCE"}
 MAIN = "skills/one/SKILL.md"
 
 

@@ -212,8 +212,8 @@ def test_no_message_has_a_secret(editor: Editor) -> None:
     found = editor.open(MAIN, text)
     assert "SECRET" in ids(found)
     said = [*(one.message for one in found), *(one.title for one in editor.actions(MAIN))]
-    for one in found:
-        said.append(editor.hover(MAIN, one.range.start.line, one.range.start.character) or "")
+    places = [one.range.start for one in found]
+    said += [editor.hover(MAIN, place.line, place.character) or "" for place in places]
     assert not [line for line in said if KEY in line]
 
 
@@ -223,7 +223,9 @@ def test_a_file_that_is_too_large_is_one_finding(editor: Editor) -> None:
     assert "BROKEN_LINK" in ids(editor.change(MAIN, skill(f"{BODY}\n{DEAD}\n")))
 
 
-@pytest.mark.parametrize("text", ["", "\r", "---", "---\n", "\ufeff", "\x00", "---\n---\n", "\ud800", "---\nname: [\n---\n"])
+@pytest.mark.parametrize(
+    "text", ["", "\r", "---", "---\n", "\ufeff", "\x00", "---\n---\n", "\ud800", "---\nname: [\n---\n"]
+)
 def test_any_text_is_evaluated(text: str, editor: Editor) -> None:
     for one in editor.open(MAIN, text):
         assert one.range.start.line <= one.range.end.line <= text.count("\n") + text.count("\r")
@@ -235,7 +237,7 @@ def test_any_text_is_evaluated(text: str, editor: Editor) -> None:
 def test_a_link_out_of_the_repository_is_not_followed(editor: Editor, tmp_path_factory: pytest.TempPathFactory) -> None:
     outside = tmp_path_factory.mktemp("outside") / "SKILL.md"
     outside.write_text(skill(f"{BODY}\n{DEAD}\n"), encoding="utf-8")
-    page = f"skills/linked/references/a.md"
+    page = "skills/linked/references/a.md"
     write_skill(editor.folder / "skills", "linked", files={"references/a.md": "# A\n"})
     (editor.folder / "skills/linked/SKILL.md").unlink()
     (editor.folder / "skills/linked/SKILL.md").symlink_to(outside)

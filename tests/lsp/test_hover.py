@@ -46,7 +46,7 @@ def test_the_head_says_score_badge_and_three_steps_as_the_command_does(line: int
         shown = editor.hover(MAIN, line, 0) or ""
         assert editor.hover(MAIN, 8, 0) is None
     assert f"Score {report['composite']['score']:.2f} · no badge" in shown
-    assert report["composite"]["badge_reason"] in shown
+    assert report["composite"]["badge_reason"][1:] in shown
     steps = shown.partition("Do next:\n\n")[2].split("\n")
     assert [step[:2] for step in steps] == ["1.", "2.", "3."]
     assert "\\" not in shown

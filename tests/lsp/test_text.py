@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol import types
@@ -9,7 +11,9 @@ from lsprotocol import types
 from skillgate.lsp.text import Edit, Text, edits
 from tests.lsp.editor import UNITS, offset
 
-TEXTS = st.text(st.sampled_from("ab \r\n\u2028\x0c𝒜é🎉-")) | st.lists(st.sampled_from(["a\n", "b\r\n", "\n", "𝒜"])).map("".join)
+TEXTS = st.text(st.sampled_from("ab \r\n\u2028\x0c𝒜é🎉-")) | st.lists(st.sampled_from(["a\n", "b\r\n", "\n", "𝒜"])).map(
+    "".join
+)
 
 
 def applied(text: str, made: tuple[Edit, ...]) -> str:
@@ -23,7 +27,7 @@ def applied(text: str, made: tuple[Edit, ...]) -> str:
 def test_edits_lead_from_one_text_to_the_other(before: str, after: str) -> None:
     made = edits(before, after)
     assert applied(before, made) == after
-    assert all(one.stop <= two.start for one, two in zip(made, made[1:], strict=False))
+    assert all(one.stop <= two.start for one, two in pairwise(made))
     assert all(edit.start < edit.stop or edit.text for edit in made if before != after)
 
 
