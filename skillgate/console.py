@@ -47,8 +47,8 @@ class Console:
         self.verbose = verbose
         self.quiet = quiet
         self._no_color = no_color
-        self._no_house_rules = no_house_rules
-        self._config_file = config_file
+        self.no_house_rules = no_house_rules
+        self.config_file = config_file
         self._config: Config | None = None
 
     @property
@@ -57,8 +57,8 @@ class Console:
         if self._config is None:
             from skillgate import config  # commands without configuration do not load it
 
-            self._config = config.load(explicit=self._config_file, cwd=self.cwd, environ=self.environ)
-            if self._no_house_rules:
+            self._config = config.load(explicit=self.config_file, cwd=self.cwd, environ=self.environ)
+            if self.no_house_rules:
                 self._config = self._config.with_options({"rules": None})
             for notice in self._config.notices:
                 self.note(notice)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import PurePosixPath
 
     from skillgate.console import Console
+    from skillgate.fixes import Place
     from skillgate.fixes.mentions import Mention
     from skillgate.scoring.selection import Selection
     from skillgate.skill.find import Discovery
@@ -52,8 +53,10 @@ class Repairs(NamedTuple):
     complete: bool
 
 
-def planned(request: EvaluateRequest, session: Console, *, unsafe: bool = False) -> Repairs:
+def planned(request: EvaluateRequest, session: Console, *, unsafe: bool = False, place: Place | None = None) -> Repairs:
     """Plan fixes without changing anything; note what is skipped. ``unsafe`` fixes may change what was meant.
+
+    With a ``place`` only findings there are fixed.
 
     Raises:
         UsageError: a path or an option is not valid.
@@ -61,7 +64,8 @@ def planned(request: EvaluateRequest, session: Console, *, unsafe: bool = False)
     discovery = find(request.scope, session)
     for notice in discovery.notices:
         session.note(notice)
-    changes = [change for one in _plans(request, discovery, session, unsafe=unsafe) for change in one.changes]
+    plans = _plans(request, discovery, session, unsafe=unsafe, place=place)
+    changes = [change for one in plans for change in one.changes]
     return Repairs(_wanted(changes, session), discovery.complete)
 
 
@@ -99,7 +103,9 @@ def _wanted(changes: Iterable[Change], session: Console) -> tuple[Change, ...]:
     return tuple(wanted)
 
 
-def _plans(request: EvaluateRequest, discovery: Discovery, session: Console, *, unsafe: bool) -> list[_Plan]:
+def _plans(
+    request: EvaluateRequest, discovery: Discovery, session: Console, *, unsafe: bool, place: Place | None = None
+) -> list[_Plan]:
     """Plan the fixes of each selected skill; with --changed, of those that the change touches."""
     selection_of = selections(request.config)
     touched = touching(request.scope, discovery.roots, session)
@@ -107,7 +113,7 @@ def _plans(request: EvaluateRequest, discovery: Discovery, session: Console, *, 
     for root in discovery.roots:
         if touched is None or touched(root, None):
             selection = selection_of(root.path)
-            changes = plan(root, _is_selected(selection), today=selection.today, unsafe=unsafe)
+            changes = plan(root, _is_selected(selection), today=selection.today, unsafe=unsafe, place=place)
             plans.append(_Plan(root, selection, changes))
     return _renamed(plans, discovery.roots, unsafe=unsafe) if any(one.renaming for one in plans) else plans
 

@@ -1,4 +1,4 @@
-"""A skill whose main file comes from standard input, for ``check -``."""
+"""A skill with a text that is not on disk: from standard input, for ``check -``, or from the buffers of an editor."""
 # ruff: noqa: PTH112, PTH118, PTH119, PTH120
 
 from __future__ import annotations
@@ -21,10 +21,15 @@ if TYPE_CHECKING:
 
 
 class StandardInput(NamedTuple):
-    """The bytes of a main file, and where it lies; None for a skill that is this file alone."""
+    """The bytes of a main file, and where it lies; None for a skill that is this file alone.
 
-    data: bytes
+    ``data`` of None is what the disk has. ``others`` are other files of the skill, by path in its directory, with their
+    bytes.
+    """
+
+    data: bytes | None
     filename: str | None
+    others: tuple[tuple[str, bytes], ...] = ()
 
 
 def read_standard_input(filename: str | None) -> StandardInput:
@@ -42,21 +47,24 @@ def read_standard_input(filename: str | None) -> StandardInput:
 
 def discovery_of(given: StandardInput, cwd: str) -> Discovery:
     """Return the skill as if its main file were on disk; its other files are those on disk, if any."""
+    data = given.data or b""
     if given.filename is None:
-        tree = _TextTree(_NoTree(), SKILL_FILE, given.data)
-        root = SkillRoot(tree, "", SKILL_FILE, "", PurePosixPath())
-        return _discovery(root._replace(name=_name(root, given.data)))
+        root = SkillRoot(_TextTree(_NoTree(), SKILL_FILE, data), "", SKILL_FILE, "", PurePosixPath())
+        return _discovery(root._replace(name=_name(root, data)))
     full = os.path.normpath(os.path.join(cwd, given.filename))
     folder, file_name = os.path.split(full)
     shown = PurePosixPath(os.path.relpath(folder, cwd).replace(os.sep, "/"))
     name = os.path.basename(folder)
     if not os.path.isdir(folder):
-        return _discovery(SkillRoot(_TextTree(_NoTree(), file_name, given.data), "", file_name, name, shown))
+        return _discovery(SkillRoot(_TextTree(_NoTree(), file_name, data), "", file_name, name, shown))
     real = os.path.realpath(folder)
     # As far as the searched tree of a skill in no repository: its folder of skills, and what that lies in.
     disk = DiskTree(toplevel(real) or os.path.dirname(os.path.dirname(real)))
     directory = disk.locate(real)
-    tree = _TextTree(disk, join(directory, file_name), given.data)
+    buffers = (*given.others, *(() if given.data is None else ((file_name, given.data),)))
+    tree: Tree = disk
+    for file, text in buffers:
+        tree = _TextTree(tree, join(directory, file), text)
     return _discovery(SkillRoot(tree, directory, file_name, name, shown, Plugins(tree).of(directory)))
 
 

@@ -8,6 +8,6 @@ A safe one adds or removes no line. Those that may change what the author meant 
 from __future__ import annotations
 
 from skillgate.fixes.patch import diff
-from skillgate.fixes.plan import Change, Disk, Result, apply, plan
+from skillgate.fixes.plan import Change, Disk, Place, Result, apply, plan
 
-__all__ = ["Change", "Disk", "Result", "apply", "diff", "plan"]
+__all__ = ["Change", "Disk", "Place", "Result", "apply", "diff", "plan"]

@@ -25,6 +25,10 @@ HARMFUL = "the fix would change the meaning of the file, or cause another findin
 UNSAFE = "the fix may change what is meant; see it with --diff --unsafe-fixes"
 
 
+Place = tuple[str, int]
+"""The file of a finding as shown, and its line."""
+
+
 class Disk(Protocol):
     """Replaces the bytes of a file."""
 
@@ -81,13 +85,18 @@ class _Repair(NamedTuple):
 
 
 def plan(
-    root: SkillRoot, wanted: Callable[[str], bool], *, today: str = "", unsafe: bool = False
+    root: SkillRoot,
+    wanted: Callable[[str], bool],
+    *,
+    today: str = "",
+    unsafe: bool = False,
+    place: Place | None = None,
 ) -> tuple[Change, ...]:
     """Plan the changes that fix a skill, without writing them.
 
-    ``wanted`` returns whether to fix the findings of a rule, by its id. Comments with an end date before ``today``, an
-    ISO date, no longer apply (``""``: all of them apply). Fixes that may change what the author meant are skipped
-    unless ``unsafe``.
+    ``wanted`` returns whether to fix the findings of a rule, by its id; with a ``place`` only those there are fixed.
+    Comments with an end date before ``today``, an ISO date, no longer apply (``""``: all of them apply). Fixes that may
+    change what the author meant are skipped unless ``unsafe``.
 
     Returns:
         A change for each file that has something to fix, its main file's first, then by path; and one more, skipped,
@@ -99,13 +108,19 @@ def plan(
     skill = parse(source)
     readable = _readable(source, skill, today) if wanted(QUOTES) else None
     if readable is None:
-        return tuple(_planned(source, skill, wanted, today, unsafe=unsafe))
-    again = tuple(_planned(readable, parse(readable), wanted, today, unsafe=unsafe))
+        return tuple(_planned(source, skill, wanted, today, unsafe=unsafe, place=place))
+    again = tuple(_planned(readable, parse(readable), wanted, today, unsafe=unsafe, place=place))
     return tuple(_from_the_start(again, skill, source.data, readable.data))
 
 
 def _planned(
-    source: SkillSource, skill: Skill, wanted: Callable[[str], bool], today: str, *, unsafe: bool
+    source: SkillSource,
+    skill: Skill,
+    wanted: Callable[[str], bool],
+    today: str,
+    *,
+    unsafe: bool,
+    place: Place | None,
 ) -> Iterator[Change]:
     pages = {}
     for document in skill.documents:
@@ -115,7 +130,8 @@ def _planned(
             yield _change(skill.root, document.file, data, data, (), CHANGED)
         else:
             pages[document.file] = page
-    repairs = tuple(_repairs(skill, pages.values(), wanted, today))
+    found = _repairs(skill, pages.values(), wanted, today)
+    repairs = tuple(one for one in found if place is None or _is_at(one, place, skill.root))
     harmless = _harmless(source, skill, pages, [repair for repair in repairs if unsafe or repair.safe])
     for page in pages.values():
         yield from _changes(page, repairs, harmless, unsafe=unsafe)
@@ -196,6 +212,10 @@ def _repairs(skill: Skill, pages: Iterable[Page], wanted: Callable[[str], bool],
             for line, edits in found.items():
                 if not _waived(skill, file, rule, line, today):
                     yield _Repair(file, rule, tuple(edits), fix.silent)
+
+
+def _is_at(repair: _Repair, place: Place, root: SkillRoot) -> bool:
+    return place == (str(root.path / root.inside(repair.file)), repair.edits[0].line)
 
 
 def _waived(skill: Skill, file: str, rule: str, line: int, today: str) -> bool:

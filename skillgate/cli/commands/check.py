@@ -161,7 +161,7 @@ def _print_fixed(request: EvaluateRequest, session: Console) -> int:
     from skillgate.evaluation.fix import planned  # parses the skill
 
     given = request.scope.given
-    before = b"" if given is None else given.data
+    before = (given.data if given else None) or b""
     changes = planned(request, session).changes
     after = next((change.after for change in changes if change.before == before), before)
     try:
