@@ -229,7 +229,6 @@ def _scored(
         policy_changes = (*policy_changes, *base.waivers.refused())
         for sentence in base.waivers.outdated():
             session.note(sentence)
-    complete = skills.complete and not _failed(house, session)
     run = dataclasses.replace(
         run,
         policy_changes=policy_changes,
@@ -237,16 +236,10 @@ def _scored(
         touched=len(touching) + removed if context.changed_only else None,
         beside=extras,
     )
-    run = with_scores(run, report, changed, context, complete=complete)
+    run = with_scores(run, report, changed, context, complete=skills.complete)
+    for failure in () if house is None else house.failures:
+        run = with_failure(run, failure)  # whatever on-unmeasured says: a gate did not run
     return Results(run, report, changed, config_digest=report.config_digest), base
-
-
-def _failed(house: HouseRules | None, session: ActionSession) -> bool:
-    """Note which house rules failed on a skill, and return whether one did."""
-    failures = () if house is None else house.failures
-    for sentence in failures:
-        session.note(sentence)
-    return bool(failures)
 
 
 def _measured(

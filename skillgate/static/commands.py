@@ -11,6 +11,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.model.skill import Document, TextFile
+from skillgate.skill.parse import RECIPE_SUFFIXES
 from skillgate.static.attacks import Subjects
 from skillgate.static.text import without_fences
 
@@ -99,8 +100,14 @@ def is_about_security(skill: Skill) -> bool:
 
 def is_run(script: TextFile) -> bool:
     """Whether a file is a program, by its name."""
-    name = script.file.rpartition("/")[2]
-    return name.endswith(_RUN_FILES) or "." not in name
+    name = script.file.rpartition("/")[2].lower()
+    return name.endswith((*_RUN_FILES, *RECIPE_SUFFIXES)) or "." not in name
+
+
+def is_shown(line: str) -> bool:
+    """Whether a line of code runs nothing: it is a comment, in a list of what to find, or warned of."""
+    listed = re.match(_COMMENT, line) or re.search(_LISTED, line)
+    return bool(listed or re.search(WARNED, re.sub(_ASIDE, "", line)))
 
 
 def _in_document(skill: Skill, document: Document, file: str | None, pattern: str) -> Iterator[Command]:
@@ -140,9 +147,7 @@ def _in_lines(lines: list[str], first: int, file: str | None, pattern: str) -> I
             parts.append(lines[index])
         index += 1
         text = " ".join(part.strip().rstrip("\\`").rstrip() for part in parts)[:MAX_LINE]
-        if not re.search(pattern, text) or re.match(_COMMENT, text) or re.search(_LISTED, text):
-            continue
-        if not re.search(WARNED, re.sub(_ASIDE, "", text)):
+        if re.search(pattern, text) and not is_shown(text):
             row = next((row for row, part in enumerate(parts) if re.search(pattern, part)), 0)
             yield Command(text, first + begin + row, file)
 
