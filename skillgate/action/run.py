@@ -58,7 +58,6 @@ if TYPE_CHECKING:
 
     from skillgate.action.github import Event
     from skillgate.action.request import ActionRequest
-    from skillgate.evaluation.house import HouseRules
     from skillgate.evaluation.models import Models
     from skillgate.evaluation.pipeline import SampledLayers
     from skillgate.model.documents import ActionRun, Diff
@@ -102,10 +101,13 @@ def evaluate(request: ActionRequest, event: Event, session: ActionSession) -> Re
         run = dataclasses.replace(new_record(context, event), policy_changes=policy_changes)
         with _sampled(context, session, depth) as (layers, models):
             evaluator = pipeline.Evaluator(assessor.assess, assessor.across, criteria, sampled=layers)
-            results, base = _scored(context, run, session, skills, evaluator, depth, house)
+            results, base = _scored(context, run, session, skills, evaluator, depth)
             if models is not None:
                 results = results._replace(run=with_budget(results.run, results.report, models.setup.spent()))
     results = _with_notices(results, session)  # including notes from closing the models
+    for failure in () if house is None else house.failures:
+        # Whatever on-unmeasured says: the rule is a gate that did not run.
+        results = results._replace(run=with_failure(results.run, failure))
     # Gates come before a benchmark, whose programs must not find anything that decides.
     results = gates(results, None if base is None else base.results)
     if request.benchmark.is_wanted:
@@ -186,7 +188,6 @@ def _scored(
     skills: Discovery,
     evaluator: pipeline.Evaluator,
     depth: Depth,
-    house: HouseRules | None,
 ) -> tuple[Results, BaseSkills | None]:
     """Evaluate head and base, and compare them."""
     before, base = evaluate_base(context, skills, session, assessing_first(evaluator, skills.roots))
@@ -237,8 +238,6 @@ def _scored(
         beside=extras,
     )
     run = with_scores(run, report, changed, context, complete=skills.complete)
-    for failure in () if house is None else house.failures:
-        run = with_failure(run, failure)  # whatever on-unmeasured says: a gate did not run
     return Results(run, report, changed, config_digest=report.config_digest), base
 
 

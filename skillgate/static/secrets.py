@@ -7,10 +7,10 @@ A format is known by its prefix. What follows must look random: placeholders (``
 from __future__ import annotations
 
 import re
-from hashlib import sha256
 from math import log2
 from typing import TYPE_CHECKING, NamedTuple
 
+from skillgate.model.skill import digest
 from skillgate.static.rules import SECRETS
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def fingerprint(value: str) -> str:
     least 80 random bits, so 64 or more remain for who guesses. A value that only looks random has fewer to lose, which
     is why there are no more digits.
     """
-    return sha256(f"skillgate {value}".encode("utf-8", "surrogatepass")).hexdigest()[:_FINGERPRINT]
+    return digest(b"skillgate", value.encode("utf-8", "surrogatepass"))[:_FINGERPRINT]
 
 
 def quoted(text: str) -> str:
@@ -141,9 +141,14 @@ def masked(text: str) -> str:
 
 
 def hidden_in(skill: Skill) -> Hidden:
-    """Return the secrets of all texts of a skill, a private key line by line, each with how a report may show it."""
+    """Return the secrets of all texts of a skill."""
+    return hidden_of((*(file.text for file in skill.documents), *(file.text for file in skill.scripts)))
+
+
+def hidden_of(texts: Iterable[str]) -> Hidden:
+    """Return the secrets of texts, a private key line by line, each with how a report may show it."""
     found: dict[str, dict[str, str]] = {}
-    for text in (*(file.text for file in skill.documents), *(file.text for file in skill.scripts)):
+    for text in texts:
         for secret in secrets(text):
             value = text[secret.start : secret.end]
             for line in value.split():
