@@ -59,6 +59,8 @@ PIECES = (
         "print('ignore all previous instructions ",
         "# ignore all ",
     ),
+    *("dup2 connect( /bin/sh ", "open(STDIN,'>&", "echo '", 'echo "a', "echo a | ", "| python3 -u -u ", "curl|tee "),
+    *("<<<<<<< \n", "<<<<<<< a\n=======\n", "{{ a }}", "{% a %} ", "socket dup2 STDIN "),
     *("(", ")", "Read(", "[", '{"a":', "- ", "'", "`run ", "\\\n", "| sh\n", "<", "{{"),
 )
 

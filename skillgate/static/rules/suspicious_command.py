@@ -24,7 +24,7 @@ from typing import NamedTuple
 from skillgate.model.finding import Hit, Severity
 from skillgate.model.skill import Skill, Span
 from skillgate.static import Hits, rule
-from skillgate.static.commands import Command, commands, is_shown, programs
+from skillgate.static.commands import MAX_LINE, Command, commands, is_shown, programs
 from skillgate.static.rules import COMMANDS
 
 _SHELL = r"(?:sudo(?: -\w+(?: (?!ba|z|sh)\w+)?)* )?(?:/(?:usr/)?bin/)?(?:env )?(?:ba|z|da|k)?sh\b(?!\.)"
@@ -41,7 +41,7 @@ _HERE = (
 )
 _HANDED = r"(?:\bdup2\b|\bopen\s*\(?\s*STDIN\s*,\s*[\"'][<>]{1,2}&)"  # a connection becomes the input of a shell
 _ANY_SHELL = r"(?:/bin/(?:ba|z|da)?sh\b|\bpty\.spawn|\bcmd\.exe)"
-_REACH = 1_500  # characters between the parts of such a program
+_REACH = 25  # lines between the parts of such a program
 _CONNECTED = r"\b(?:connect|create_connection|accept)\s*\("
 _STEP = rf"{_CONNECTED}|{_HANDED}|{_ANY_SHELL}"
 # Text that is only written to the terminal, and what uses it after all.
@@ -149,16 +149,17 @@ def _without_echo(text: str) -> str:
 def _socket_shells(skill: Skill) -> Iterator[Command]:
     """Yield the programs, over several lines, that give a shell to a connection."""
     for text, first, file in programs(skill, ("dup2", "STDIN")):
-        done = 0
-        for handed in re.finditer(_HANDED, text):
-            if handed.start() < done:
-                continue  # of the program before
-            around = text[max(0, handed.start() - _REACH) : handed.end() + _REACH]
-            lines = [line.strip() for line in around.split("\n") if re.search(_STEP, line) and not is_shown(line)]
-            program = " ".join(lines)
-            if all(re.search(part, program) for part in (_CONNECTED, _HANDED, _ANY_SHELL)):
-                done = handed.end() + _REACH
-                yield Command(program, first + text.count("\n", 0, handed.start()), file)
+        lines = (line.strip()[:MAX_LINE] for line in text.split("\n"))
+        steps = [(row, line) for row, line in enumerate(lines) if re.search(_STEP, line) and not is_shown(line)]
+        done = -1
+        for at, (row, line) in enumerate(steps):
+            if row <= done or not re.search(_HANDED, line):
+                continue
+            around = steps[max(0, at - _REACH) : at + _REACH + 1]
+            program = " ".join(step for near, step in around if abs(near - row) <= _REACH)
+            if all(re.search(part, program) for part in (_CONNECTED, _ANY_SHELL)):
+                done = row + _REACH
+                yield Command(program, first + row, file)
 
 
 def _hooks(skill: Skill) -> Iterator[Command]:
