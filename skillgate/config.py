@@ -117,7 +117,8 @@ class Config:
     @property
     def scoped(self) -> bool:
         """Whether anything differs by path."""
-        return any(layer.patterns or PER_FILE_IGNORES.key in layer.values for layer in self.layers)
+        by_file = any(layer.patterns or PER_FILE_IGNORES.key in layer.values for layer in self.layers)
+        return by_file or any("paths" in table for table in (self.get(RULES) or {}).values())
 
     def excluded(self, given: Iterable[str]) -> Callable[[str], bool] | None:
         """Return whether ``exclude`` leaves out a directory, by its shown path; None if it leaves out nothing.
@@ -141,16 +142,6 @@ class Config:
 
         return is_left_out
 
-    def covering(self, setting: Setting[Any], globs: tuple[str, ...]) -> Callable[[PurePosixPath], bool]:
-        """Return whether a glob of a setting's value matches a file, by its shown path."""
-        layer = self._deciding(setting.key, None) or Layer({}, {}, base=self._cwd)
-
-        def is_covered(path: PurePosixPath) -> bool:
-            place = self._relative(layer, str(path))
-            return any(matches_anywhere(glob, place) for glob in globs)
-
-        return is_covered
-
     def ignored_in(self, path: PurePosixPath) -> Callable[[str], frozenset[str]] | None:
         """Return what ``per-file-ignores`` suppresses in a file of the skill at a shown path; None for nothing."""
         layer = self._deciding(PER_FILE_IGNORES.key, None)
@@ -164,6 +155,22 @@ class Config:
             return frozenset(word for words in found for word in words)
 
         return ignored
+
+    def inapplicable_in(self, path: PurePosixPath) -> Callable[[str], frozenset[str]] | None:
+        """Return the house rules whose ``paths`` leave out a file of the skill at a shown path; None for none."""
+        layer, rules = self._deciding(RULES.key, None), self.get(RULES) or {}
+        limited = {name: globs for name, table in rules.items() if isinstance(globs := table.get("paths"), tuple)}
+        if layer is None or not limited:
+            return None
+        folder = self._relative(layer, str(path), follow=not self._called)
+
+        def inapplicable(file: str) -> frozenset[str]:
+            place = f"{folder}/{file}"
+            return frozenset(
+                name for name, globs in limited.items() if not any(matches_anywhere(glob, place) for glob in globs)
+            )
+
+        return inapplicable
 
     def _relative(self, layer: Layer, shown: str, *, follow: bool = False) -> str:
         """Return a shown path relative to the base of a layer, with ``/``; links at its end are followed if asked."""

@@ -154,6 +154,7 @@ def strict_selections(config: Config, moved: Mapping[str, Collection[str]]) -> C
                 select=found.select | other.select,
                 ignore=found.ignore & other.ignore,
                 ignored_in=_in_both(found.ignored_in, other.ignored_in),
+                inapplicable_in=_in_both(found.inapplicable_in, other.inapplicable_in),
             )
         return found
 
@@ -161,7 +162,7 @@ def strict_selections(config: Config, moved: Mapping[str, Collection[str]]) -> C
 
 
 def _in_both(one: InFile | None, other: InFile | None) -> InFile | None:
-    """Return what both suppress in a file."""
+    """Return what both leave out in a file."""
     return None if one is None or other is None else lambda file: one(file) & other(file)
 
 

@@ -59,7 +59,6 @@ if TYPE_CHECKING:
 
     from skillgate.action.github import Event
     from skillgate.action.request import ActionRequest
-    from skillgate.evaluation.house import HouseRules
     from skillgate.evaluation.sampled import Sampling
     from skillgate.model.documents import ActionRun, Diff
     from skillgate.model.finding import Assessment
@@ -107,11 +106,14 @@ def evaluate(request: ActionRequest, event: Event, session: ActionSession) -> Re
                 assessor.assess, assessor.across, criteria, sampled=None if sampling is None else sampling.layers
             )
             fit = None if sampling is None else _fit(context, depth, sampling)
-            results, base = _scored(context, run, session, skills, evaluator, depth, house, fit)
+            results, base = _scored(context, run, session, skills, evaluator, depth, fit)
             if sampling is not None:
                 spent = sampling.models.setup.spent()
                 results = results._replace(run=with_budget(results.run, results.report, spent))
     results = _with_notices(results, session)  # including notes from closing the models
+    for failure in () if house is None else house.failures:
+        # Whatever on-unmeasured says: the rule is a gate that did not run.
+        results = results._replace(run=with_failure(results.run, failure))
     # Gates come before a benchmark, whose programs must not find anything that decides.
     results = gates(results, None if base is None else base.results)
     if request.benchmark.is_wanted:
@@ -200,7 +202,6 @@ def _scored(
     skills: Discovery,
     evaluator: pipeline.Evaluator,
     depth: Depth,
-    house: HouseRules | None,
     fit: Callable[[Callable[[], object]], None] | None,
 ) -> tuple[Results, BaseSkills | None]:
     """Evaluate head and base, and compare them; ``fit`` is called with a rehearsal of that before any model is."""
@@ -242,7 +243,6 @@ def _scored(
         changed = difference(context, report, then, extras, evaluator.criteria.policy, evaluated.across)
     for sentence in () if base is None else base.waivers.outdated():
         session.note(sentence)
-    complete = skills.complete and not _failed(house, session)
     run = dataclasses.replace(
         run,
         policy_changes=(*run.policy_changes, *(() if base is None else base.waivers.refused())),
@@ -250,16 +250,8 @@ def _scored(
         touched=len(touching) + removed if context.changed_only else None,
         beside=extras,
     )
-    run = with_scores(run, report, changed, context, complete=complete)
+    run = with_scores(run, report, changed, context, complete=skills.complete)
     return Results(run, report, changed, config_digest=report.config_digest), base
-
-
-def _failed(house: HouseRules | None, session: ActionSession) -> bool:
-    """Note which house rules failed on a skill, and return whether one did."""
-    failures = () if house is None else house.failures
-    for sentence in failures:
-        session.note(sentence)
-    return bool(failures)
 
 
 def _measured(

@@ -15,6 +15,7 @@ from skillgate.scoring import composite, result
 from skillgate.skill.parse import parse
 from skillgate.skill.walk import WatchedTree
 from skillgate.static import layer
+from skillgate.static.rules import SECRETS
 from skillgate.static.text import needs_no_trigger
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def assess(source: SkillSource, clock: Callable[[], int], *, optional: bool = Tr
     )
     compared = SkillTexts(lines=skill.prose_lines, uses=tuple(_uses(skill)))
     return Assessment(
-        name=head.text("name"),
+        name=_shown(head.text("name")),
         unscored=skill.unscored,
         claims=static.claims,
         waivers=tuple(waiver._replace(file=waiver.file[cut:]) for waiver in skill.waivers),
@@ -78,6 +79,15 @@ def assess(source: SkillSource, clock: Callable[[], int], *, optional: bool = Tr
         texts=lambda: compared,
         detail=lambda: detail,
     )
+
+
+def _shown(name: str) -> str:
+    """Return a skill's name for reports, without a secret."""
+    if not any(word in name for word in SECRETS):
+        return name
+    from skillgate.static.secrets import masked  # few names look like one
+
+    return masked(name)
 
 
 def watched(source: SkillSource, clock: Callable[[], int], *, optional: bool = True) -> tuple[str, Assessment]:

@@ -12,7 +12,6 @@ import os
 import sys
 import traceback
 from contextlib import contextmanager
-from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from skillgate import settings
@@ -26,8 +25,7 @@ from skillgate.skill.walk import WatchedTree, holds
 from skillgate.static.house import GROUP, template_page, template_rule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import PurePosixPath
+    from collections.abc import Callable, Iterator, Mapping
     from types import ModuleType
 
     from skillgate.cache import Cache
@@ -39,18 +37,18 @@ if TYPE_CHECKING:
 
 ENTRY_POINTS = "skillgate.rules"
 _MODULES = "skillgate_house_rules"
-_MOST = 500  # findings of one rule in one skill
+_MOST = 10_000  # findings of one rule in one skill: with more, the rule fails, since none may go unseen
+_MOST_WORDS = 300  # characters of an error
 _MOST_LINES = 10_000_000
 _WHAT = "the house rule"
 
 
 class _Declared(NamedTuple):
-    """A loaded rule: its page, where it is declared, and whether it applies to a file, by its shown path."""
+    """A loaded rule: its page, and where it is declared."""
 
     page: Page
     rule: Rule
     origin: str
-    applies: Callable[[PurePosixPath], bool] | None
 
 
 class HouseRules:
@@ -95,6 +93,7 @@ class HouseRules:
 
     def _found(self, source: SkillSource) -> tuple[tuple[Claim, ...], bool]:
         from skillgate.skill.parse import parse  # imports the parsers: only for what was not cached
+        from skillgate.static.secrets import hidden_in, without, without_secrets
 
         skill = parse(source)
         claims: list[Claim] = []
@@ -106,23 +105,10 @@ class HouseRules:
             except (Exception, SystemExit, GeneratorExit) as error:  # noqa: BLE001
                 is_complete = False
                 where = _line_in(error, one.origin)
-                text = f"house rule {one.rule.id} ({where}) failed on {skill.root.path}: {_said(error)}"
+                said = without(_said(error), hidden_in(skill))[:_MOST_WORDS]
+                text = f"house rule {one.rule.id} ({where}) failed on {skill.root.path}: {said}"
                 self._failed.setdefault(one.rule.id, {})[str(skill.root.path)] = text
-        return tuple(_without_secrets(skill, claims)), is_complete
-
-
-def _without_secrets(skill: Skill, claims: Sequence[Claim]) -> Iterator[Claim]:
-    """Hide the secrets of a skill in what its rules quote."""
-    if not claims:
-        return
-    from skillgate.static.secrets import pieces, without
-
-    hidden: dict[str, str] = {}
-    texts = (*(file.text for file in skill.documents), *(file.text for file in skill.scripts))
-    for text in texts:
-        hidden |= pieces(text)
-    for one in claims:
-        yield one._replace(message=without(one.message, hidden), fix=without(one.fix, hidden))
+        return (without_secrets(claims, hidden_in(skill)) if claims else ()), is_complete
 
 
 def _cached(text: str | None, root: SkillRoot) -> tuple[Claim, ...] | None:
@@ -141,11 +127,12 @@ def _claims(declared: _Declared, skill: Skill) -> Iterator[Claim]:
     from skillgate.static.layer import claim  # imports every check
 
     root, rule = skill.root, declared.rule
-    for hit in islice(rule.find(skill), _MOST):
+    for count, hit in enumerate(rule.find(skill)):
+        if count == _MOST:
+            raise ValueError(f"more than {_MOST:,} findings in one skill")
         _require_hit(hit, skill)
         file = root.file_name if hit.file is None else root.inside(hit.file)
-        if declared.applies is None or declared.applies(root.path / file):
-            yield claim(rule, hit._replace(severity=hit.severity or rule.severity), file, GROUP)
+        yield claim(rule, hit._replace(severity=hit.severity or rule.severity), file, GROUP)
 
 
 def _require_hit(hit: Any, skill: Skill) -> None:  # noqa: ANN401 - what code of others yields
@@ -196,9 +183,7 @@ def load(config: Config, reading: Reading = read_whole, *, outside: str = "") ->
             continue
         is_known = is_known and text is not None
         parts.append(text or "")
-        globs = table.get("paths")
-        applies = config.covering(settings.RULES, globs) if isinstance(globs, tuple) else None
-        declared.append(_Declared(page, cast("Rule", page.rule), where, applies))
+        declared.append(_Declared(page, cast("Rule", page.rule), where))
     if problems:
         raise UsageError("\n".join(problems))
     mark = digest(*(part.encode("utf-8", "surrogatepass") for part in parts)) if is_known else ""
@@ -243,7 +228,7 @@ def _executed(identifier: str, text: str, shown: str) -> ModuleType:
     try:
         exec(compile(text, shown, "exec", dont_inherit=True), module.__dict__)  # noqa: S102 - the user's own rule
     except (Exception, SystemExit) as error:
-        raise UsageError(f"{_line_in(error, shown)}: {_said(error)}") from error
+        raise UsageError(f"{_line_in(error, shown)}: {_said(error)[:_MOST_WORDS]}") from error
     return module
 
 
@@ -257,7 +242,7 @@ def _entry_point(name: str) -> ModuleType:
     try:
         module: ModuleType = found.load()
     except (Exception, SystemExit) as error:
-        raise UsageError(f"entry point {name}: {_said(error)}") from error
+        raise UsageError(f"entry point {name}: {_said(error)[:_MOST_WORDS]}") from error
     return module
 
 
@@ -317,5 +302,5 @@ def _line_in(error: BaseException, origin: str) -> str:
 
 def _said(error: BaseException) -> str:
     if isinstance(error, SyntaxError):
-        return f"{type(error).__name__}: {error.msg}"[:300]
-    return traceback.format_exception_only(error)[-1].strip()[:300]  # also of an exception that fails to say what it is
+        return f"{type(error).__name__}: {error.msg}"
+    return traceback.format_exception_only(error)[-1].strip()  # also of an exception that fails to say what it is

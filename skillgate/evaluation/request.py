@@ -224,6 +224,7 @@ def selections(config: Config) -> Callable[[PurePosixPath], Selection]:
             ignore=frozenset(ignore or ()),
             today=day,
             ignored_in=None if path is None else config.ignored_in(path),
+            inapplicable_in=None if path is None else config.inapplicable_in(path),
         )
 
     if config.scoped:

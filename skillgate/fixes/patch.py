@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.fixes.pages import LINE_END
 from skillgate.format import printable
+from skillgate.static.secrets import masked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -39,15 +40,16 @@ class _Pair(NamedTuple):
 def diff(changes: Iterable[Change], *, terminal: bool = True) -> str:
     """Show changes as one unified diff, those that are skipped left out.
 
-    For a ``terminal`` control characters, hidden characters and what a CI runner would obey are written out, a carriage
-    return at the end of a line as ``^M``. Else it is a patch that can be applied; what shows it has to keep its line
-    ends.
+    For a ``terminal`` secrets are left out, and control characters, hidden characters and what a CI runner would obey
+    are written out, a carriage return at the end of a line as ``^M``. Else it is a patch that can be applied; what
+    shows it has to keep its line ends.
     """
     return "".join(part for change in changes if change.skipped is None for part in _file(change, terminal=terminal))
 
 
 def _file(change: Change, *, terminal: bool) -> Iterator[str]:
-    pairs = tuple(_pairs(change.before.decode(), change.after.decode()))
+    before, after = change.before.decode(), change.after.decode()
+    pairs = tuple(_pairs(*map(masked, (before, after)) if terminal else (before, after)))
     for sign, side in (("---", "a"), ("+++", "b")):
         name = f"{side}/{change.path}"
         yield f"{sign} {printable(name) if terminal else _quoted(name)}\n"

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 # A number by itself, such as 1,024 or 3–9; not the one in a name, a path, a version or a word (gpt-4, 2.md, sha256).
 _NUMBER = r"(?<![\w./\\-])(?>\d+(?:[.,–-]\d+)*)(?![\w/\\-]|\.\w)"
-EXACT = frozenset({"HIDDEN_UNICODE", "INSTRUCTION_OVERRIDE", "JUDGE_ADDRESSED"})
+EXACT = frozenset(
+    ("EXFILTRATION", "HIDDEN_UNICODE", "INSTRUCTION_OVERRIDE", "JUDGE_ADDRESSED", "SECRET", "SUSPICIOUS_COMMAND")
+)
 """The rules whose findings keep the numbers in their message: eight hidden characters are not eight hundred."""
 
 

@@ -36,6 +36,8 @@ class Selection(NamedTuple):
         ignore: ids and groups that are suppressed.
         today: the day, as an ISO date, to compare with the end of comments.
         ignored_in: gives ids and groups that are suppressed in a file too, by its path in the skill; None for none.
+        inapplicable_in: gives the ids of house rules that do not apply to a file, by its path in the skill; None for
+            none.
     """
 
     profile: Client | None = None
@@ -43,6 +45,11 @@ class Selection(NamedTuple):
     ignore: frozenset[str] = frozenset()
     today: str = ""
     ignored_in: Callable[[str], frozenset[str]] | None = None
+    inapplicable_in: Callable[[str], frozenset[str]] | None = None
+
+    def applies(self, claim: Claim) -> bool:
+        """Whether the rule of a claim applies to its file; only house rules are limited to some files."""
+        return self.inapplicable_in is None or claim.group != HOUSE or claim.id not in self.inapplicable_in(claim.file)
 
     def ignores(self, claim: Claim) -> bool:
         """Whether the configuration suppresses a claim, everywhere or in its file."""
@@ -75,6 +82,7 @@ def settle(
     finding that nothing else sets aside, in their order; ``honoured`` says whether a comment may set a claim aside that
     it covers (None: every comment may).
     """
+    claims = [claim for claim in claims if selection.applies(claim)]
     comments = _comments(claims, waivers, selection.today)
     findings: list[Finding] = []
     suppressed: list[Suppressed] = []

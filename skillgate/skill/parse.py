@@ -259,6 +259,10 @@ TEXTS = (
     *(".cmd", ".env", ".ini", ".cfg", ".conf", ".properties", ".pem", ".key", ".npmrc", ".netrc", ".pypirc", ".tf"),
 )
 OTHER_TEXTS = (*MARKDOWN, *SCRIPTS, ".cjs", ".tsx", ".jsx", ".go", ".rs", ".r", ".sql", ".html", ".xml", ".mdx", ".csv")
+# Programs by their whole name, in any letter case, and by suffix; also what has no suffix and begins with a shebang.
+RECIPES = frozenset(("makefile", "gnumakefile", "dockerfile", "containerfile", "justfile", "rakefile"))
+NOTEBOOK = ".ipynb"
+RECIPE_SUFFIXES = (".mk", NOTEBOOK)
 
 
 class Survey(NamedTuple):
@@ -427,19 +431,53 @@ def scripts(root: SkillRoot, paths: Sequence[str], known: Iterable[Document]) ->
         if real in seen or not _is_text(root, path):
             continue
         seen.add(real)
-        text, _ = _text(root, path, min(MAX_SCRIPT_BYTES, left))
+        is_notebook = path.lower().endswith(NOTEBOOK)
+        text, _ = _text(root, path, min(MAX_DOCUMENT_BYTES if is_notebook else MAX_SCRIPT_BYTES, left))
         if text:
             left -= len(text)
-            yield TextFile(path, text)
+            yield TextFile(path, _code_of_notebook(text) if is_notebook else text)
+
+
+def _code_of_notebook(text: str) -> str:
+    """Return the code of a notebook's cells, each line of it on the line of the file that has it if there is one."""
+    import json  # few skills have a notebook
+
+    try:
+        cells = json.loads(text)["cells"]
+        sources = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
+        code = "\n".join(one if isinstance(one, str) else "".join(one) for one in sources).split("\n")
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return text  # no notebook: as it is
+    lines, row = [""] * (text.count("\n") + 1), 0
+    written = [line.strip().rstrip(",") for line in text.split("\n")]
+    for line in filter(None, code):
+        forms = {json.dumps(end, ensure_ascii=plain) for end in (line, f"{line}\n") for plain in (True, False)}
+        row = next((at for at in range(row, len(written)) if written[at] in forms), len(written))
+        if row == len(written):
+            return "\n".join(code)  # written in another way: lines count in the code
+        lines[row], row = line, row + 1
+    return "\n".join(lines)
 
 
 def _is_text(root: SkillRoot, path: str) -> bool:
-    """Return whether a file is text by its name; at the top of a project, only in the folders that skills have."""
+    """Return whether a file is text by its name or its shebang.
+
+    At the top of a project only files in the folders that skills have are text.
+    """
     inside = root.inside(path)
     name = inside.rpartition("/")[2].lower()
     if not root.directory and not inside.startswith(("scripts/", "assets/", "references/")):
         return False
-    return name.endswith(TEXTS) or name.startswith(".env") or ("." not in name and inside.startswith("scripts/"))
+    if name.endswith((*TEXTS, *RECIPE_SUFFIXES)) or name.startswith(".env") or name in RECIPES:
+        return True
+    return "." not in name and (inside.startswith("scripts/") or _has_shebang(root, path))
+
+
+def _has_shebang(root: SkillRoot, path: str) -> bool:
+    try:
+        return root.tree.read(path, limit=2) == b"#!"
+    except OSError:
+        return False
 
 
 def other_texts(root: SkillRoot, paths: Sequence[str], known: Collection[str]) -> Iterator[tuple[str, str] | None]:
@@ -450,7 +488,8 @@ def other_texts(root: SkillRoot, paths: Sequence[str], known: Collection[str]) -
     """
     left = MAX_TOTAL_BYTES
     for path in paths:
-        if path in known or not path.lower().endswith(OTHER_TEXTS):
+        name = path.rpartition("/")[2].lower()
+        if path in known or not (name.endswith((*OTHER_TEXTS, *RECIPE_SUFFIXES)) or "." not in name):
             continue
         limit = min(MAX_DOCUMENT_BYTES, left)
         try:

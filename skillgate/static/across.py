@@ -15,6 +15,7 @@ from skillgate.scoring.listing import comparable, harness, main_file, over_budge
 from skillgate.skill.similarity import Index, Likeness
 from skillgate.static import summary_of
 from skillgate.static.copies import duplicated_content
+from skillgate.static.secrets import hidden_of, without_secrets
 
 _MOST = 20  # skills that a finding lists; each of a thousand namesakes would list them all
 
@@ -22,7 +23,11 @@ _MOST = 20  # skills that a finding lists; each of a thousand namesakes would li
 def claims_across(members: Sequence[Member]) -> tuple[tuple[str, Claim], ...]:
     """Run every rule over the skills; each claim with the shown path of the skill it is about."""
     files = {member.path: member.file for member in members}
-    return tuple((clash.path, _claim(rule, clash, files)) for rule in RULES for clash in rule.find(members))
+    clashes = [(rule, clash) for rule in RULES for clash in rule.find(members)]
+    claims = [_claim(rule, clash, files) for rule, clash in clashes]
+    listings = (member.listing for member in members) if claims else ()
+    hidden = hidden_of(text for one in listings for text in (one.name, one.description, one.when_to_use))
+    return tuple(zip((clash.path for _, clash in clashes), without_secrets(claims, hidden), strict=True))
 
 
 def _claim(rule: CatalogueRule, clash: Clash, files: dict[str, str]) -> Claim:

@@ -96,12 +96,16 @@ def certain_error(language: str, code: str) -> str | None:
     filled = re.sub(_GAP, "0", re.sub(_CHOICE, r"\1", code))
     if filled != code and syntax_error(language, filled) is None:
         return None
-    return None if _LENIENT[_KINDS[language]](filled, reason) else reason
+    return None if _LENIENT[_KINDS[language]](filled, reason, filled) else reason
 
 
-_FILE_TEMPLATE = r"\{\{|\{%|<%|%\}|\$\{\{|<[A-Z][A-Z_ ]+>|__[A-Z]+__|@[A-Z_]+@|(?m:^<{7} )"
-# Where a parser stops: a name to fill in, a cell's magic, Python 2's backquotes, Python 3.14's templates.
-_GAP_IN_FILE = r"\$\{?[A-Za-z_]|<[a-z][\w -]*>|(?m:^\s*[%!]\w)|`\w|\bt[\"']|(?m:^\s*(?:class|def) \{\w)"
+CONFLICT = "a merge conflict is not resolved"
+_LINE_OF_TEMPLATE = r"(?m)^[ \t]*\{[%#].*[%#]\}[ \t]*$"
+# Where a parser stops: a template or name to fill in, a cell's magic, Python 2's backquotes, Python 3.14's templates.
+_GAP_IN_FILE = (
+    r"\{\{|\{%|<%|%\}|<[A-Z][A-Z_ ]+>|__[A-Z]+__|@[A-Z_]+@"
+    r"|\$\{?[A-Za-z_]|<[a-z][\w -]*>|(?m:^\s*[%!]\w)|`\w|\bt[\"']|(?m:^\s*(?:class|def) \{\w)"
+)
 
 
 def file_error(language: str, code: str) -> tuple[int, str] | None:
@@ -110,18 +114,36 @@ def file_error(language: str, code: str) -> tuple[int, str] | None:
     if len(code) > MAX_FILE_CHARACTERS or (kind == "python" and compiles(code)):
         return None
     reason = _parse_error(kind, code)
-    if reason is None or re.match(_LIMITS, reason) or re.search(_FILE_TEMPLATE, code):
+    if reason is None or re.match(_LIMITS, reason):
         return None
+    if conflict := _conflict(code):
+        return conflict, CONFLICT
     number = _python_line(code) if kind == "python" else _line_of(kind, code)
     stopped = "\n".join(code.split("\n")[max(0, number - 2) : number + 1])
     if re.search(_GAP_IN_FILE, stopped):
         return None
+    filled = re.sub(r"\{\{[^{}\n]*+\}\}", "x" if kind == "python" else "0", re.sub(_LINE_OF_TEMPLATE, "", code))
+    if filled != code and _parse_error(kind, filled) is None:
+        return None
     if kind == "python":
-        is_other = reason.startswith(_LATER_REASONS) or "f-string" in reason or re.search(_OTHER_PYTHON, code)
+        is_other = reason.startswith(_LATER_REASONS) or "f-string" in reason or re.search(_OTHER_PYTHON, stopped)
         return None if is_other else (number, reason)
-    if _LENIENT[kind](code, reason) or (kind == "yaml" and "\n---" in code and "tag" in reason):
+    if _LENIENT[kind](code, reason, stopped) or (kind == "yaml" and "\n---" in code and "tag" in reason):
         return None
     return number, reason
+
+
+def _conflict(code: str) -> int:
+    """Return the line where a conflict begins that a merge left in a file; 0 for none."""
+    start, is_halved = 0, False
+    for row, line in enumerate(code.split("\n") if "\n>>>>>>>" in code else (), start=1):
+        if line.startswith("<<<<<<<"):
+            start, is_halved = row, False
+        elif start and line.rstrip() == "=======":
+            is_halved = True
+        elif is_halved and line.startswith(">>>>>>>"):
+            return start
+    return 0
 
 
 def _python_line(code: str) -> int:
@@ -165,12 +187,12 @@ _HTTP = rf"(?m)^[ \t]*(?:HTTP/\d|{_METHOD}(?:/|https?:|\{{))"
 _HTTP_LINES = rf"(?m)^[ \t]*(?:HTTP/\d[^\n]*|{_METHOD}(?:(?=\{{)|[^\n]*$)|[A-Z][A-Za-z-]{{1,40}}:[ ][^\n\"{{}}\[\]]+$)"
 
 
-def _lenient_json(code: str, reason: str) -> bool:
+def _lenient_json(code: str, reason: str, near: str) -> bool:
     """Accept comments, trailing commas, several values in a row, members without braces, and HTTP messages."""
     del reason
     import json
 
-    if re.search(_SKETCH, code):
+    if re.search(_SKETCH, near):
         return True
     decoder = json.JSONDecoder(strict=False)
     text = re.sub(_HTTP_LINES, "", code) if re.search(_HTTP, code) else code
@@ -211,12 +233,12 @@ _LATER_REASONS = ("multiple exception types", "Missing parentheses in call to", 
 _CERTAIN_CHARACTERS = "‘’“”„\u00a0–—"  # what an editor makes of quotation marks, spaces and hyphens
 
 
-def _lenient_python(code: str, reason: str) -> bool:
+def _lenient_python(code: str, reason: str, near: str) -> bool:
     if reason.startswith((*_PARTIAL_REASONS, *_LATER_REASONS)):
         return True
     if reason.startswith("invalid character") and reason[19:20] not in _CERTAIN_CHARACTERS:
         return True
-    if re.search(_OTHER_PYTHON, code) or re.match(_PART, code) or re.search(_TEMPLATE, code):
+    if re.search(_OTHER_PYTHON, code) or re.match(_PART, code) or re.search(_TEMPLATE, near):
         return True
     if re.search(_BARE_DECORATOR, code) or (reason == "expected ':'" and re.search(_SIGNATURE, code)):
         return True
@@ -258,17 +280,17 @@ def _without_comment(line: str) -> str:
     return line if "'" in comment or '"' in comment else code.rstrip()
 
 
-def _lenient_toml(code: str, reason: str) -> bool:
+def _lenient_toml(code: str, reason: str, near: str) -> bool:
     """Accept two files in one block, and what TOML 1.1 allows in inline tables."""
     repeats = "twice" in reason or "overwrite" in reason or "mutate" in reason
-    return repeats or bool(re.search(r"[{,]\s*(?:#[^\n]*)?\n[^\[\n]*[,}]|,\s*\}", code) or re.search(_TEMPLATE, code))
+    return repeats or bool(re.search(r"[{,]\s*(?:#[^\n]*)?\n[^\[\n]*[,}]|,\s*\}", code) or re.search(_TEMPLATE, near))
 
 
-def _lenient_yaml(code: str, reason: str) -> bool:
+def _lenient_yaml(code: str, reason: str, near: str) -> bool:
     """Accept frontmatter with text below it, and examples set apart by blank lines or comments."""
     if reason.startswith("the alias") or "escape character '/'" in reason:
         return True  # its anchor is elsewhere; YAML 1.2 has that escape
-    if re.search(_TEMPLATE.replace("|->", "").replace(r"|(?m:^[-+] ?[\"{\w])", r"|(?m:^\+ ?[\"{\w])"), code):
+    if re.search(_TEMPLATE.replace("|->", "").replace(r"|(?m:^[-+] ?[\"{\w])", r"|(?m:^\+ ?[\"{\w])"), near):
         return True
     front = re.match(r"(?:[ \t]*(?:#[^\n]*)?\n)*+---\n", code)
     if front is not None:
@@ -278,7 +300,7 @@ def _lenient_yaml(code: str, reason: str) -> bool:
     return len(parts) > 1 and all(syntax_error("yaml", part) is None for part in parts)
 
 
-_LENIENT: dict[str, Callable[[str, str], bool]] = {
+_LENIENT: dict[str, Callable[[str, str, str], bool]] = {
     "python": _lenient_python,
     "json": _lenient_json,
     "toml": _lenient_toml,

@@ -11,6 +11,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.model.skill import Document, TextFile
+from skillgate.skill.parse import RECIPE_SUFFIXES
 from skillgate.static.attacks import Subjects
 from skillgate.static.text import without_fences
 
@@ -34,7 +35,21 @@ _SHELLS = (
     "ps1",
     "pwsh",
 )
-_PROGRAMS = ("python", "py", "python3", "javascript", "js", "typescript", "ts", "ruby", "perl", "dockerfile", "!")
+_PROGRAMS = (
+    "python",
+    "py",
+    "python3",
+    "javascript",
+    "js",
+    "typescript",
+    "ts",
+    "ruby",
+    "perl",
+    "dockerfile",
+    "makefile",
+    "make",
+    "!",
+)
 _RUN_FILES = (
     *(".py", ".sh", ".bash", ".zsh", ".fish", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".ps1", ".bat", ".cmd"),
 )
@@ -80,15 +95,35 @@ class Command(NamedTuple):
 
 def commands(skill: Skill, words: tuple[str, ...]) -> Iterator[Command]:
     """Yield the commands that hold one of the words, file by file."""
-    secure = is_about_security(skill)
+    texts = (*(file.text for file in skill.documents), *(file.text for file in skill.scripts))
+    words = tuple(word for word in words if any(word in text for text in texts))  # few of many make a fast pattern
     pattern = "|".join(map(re.escape, words))
-    for document in () if secure else skill.documents:
+    for text, first, file in programs(skill, words):
+        yield from _in_lines(text.split("\n"), first, file, pattern)
+    for document in () if is_about_security(skill) else skill.documents:
         if any(word in document.text for word in words):
             file = None if document is skill.documents[0] else document.file
-            yield from _in_document(skill, document, file, pattern)
+            yield from _in_spans(skill, document, file, pattern)
+
+
+def programs(skill: Skill, words: tuple[str, ...]) -> Iterator[tuple[str, int, str | None]]:
+    """Yield the code of blocks and files that is run and holds one of the words, with its first line and its file."""
+    for document in () if is_about_security(skill) else skill.documents:
+        if not any(word in document.text for word in words):
+            continue
+        file = None if document is skill.documents[0] else document.file
+        lines = document.text.split("\n")
+        subjects: Subjects | None = None
+        for block in document.code_blocks:
+            if block.language not in (*_SHELLS, *_PROGRAMS) or not any(word in block.code for word in words):
+                continue
+            if not _is_warned_of(document, lines, block):
+                subjects = subjects or Subjects(skill, document)
+                if not subjects.at(block.line):
+                    yield block.code, block.line + 1, file
     for script in skill.scripts:
         if is_run(script) and any(word in script.text for word in words):
-            yield from _in_lines(script.text.split("\n"), 1, script.file, pattern)
+            yield script.text, 1, script.file
 
 
 def is_about_security(skill: Skill) -> bool:
@@ -99,22 +134,19 @@ def is_about_security(skill: Skill) -> bool:
 
 def is_run(script: TextFile) -> bool:
     """Whether a file is a program, by its name."""
-    name = script.file.rpartition("/")[2]
-    return name.endswith(_RUN_FILES) or "." not in name
+    name = script.file.rpartition("/")[2].lower()
+    return name.endswith((*_RUN_FILES, *RECIPE_SUFFIXES)) or "." not in name
 
 
-def _in_document(skill: Skill, document: Document, file: str | None, pattern: str) -> Iterator[Command]:
-    lines = document.text.split("\n")
+def is_shown(line: str) -> bool:
+    """Whether a line of code runs nothing: it is a comment, in a list of what to find, or warned of."""
+    listed = re.match(_COMMENT, line) or re.search(_LISTED, line)
+    return bool(listed or re.search(WARNED, re.sub(_ASIDE, "", line)))
+
+
+def _in_spans(skill: Skill, document: Document, file: str | None, pattern: str) -> Iterator[Command]:
+    """Yield the code spans that a sentence orders to run."""
     subjects: Subjects | None = None
-    for block in document.code_blocks:
-        if block.language not in (*_SHELLS, *_PROGRAMS) or not re.search(pattern, block.code):
-            continue
-        if _is_warned_of(document, lines, block):
-            continue
-        for command in _in_lines(block.code.split("\n"), block.line + 1, file, pattern):
-            subjects = subjects or Subjects(skill, document)
-            if not subjects.at(block.line):
-                yield command
     for row, line in enumerate(without_fences(document).split("\n"), start=1):
         for span in re.finditer(_SPAN, line) if "`" in line and re.search(pattern, line) else ():
             before = line[max(0, span.start() - _AROUND) : span.start()]
@@ -140,9 +172,7 @@ def _in_lines(lines: list[str], first: int, file: str | None, pattern: str) -> I
             parts.append(lines[index])
         index += 1
         text = " ".join(part.strip().rstrip("\\`").rstrip() for part in parts)[:MAX_LINE]
-        if not re.search(pattern, text) or re.match(_COMMENT, text) or re.search(_LISTED, text):
-            continue
-        if not re.search(WARNED, re.sub(_ASIDE, "", text)):
+        if re.search(pattern, text) and not is_shown(text):
             row = next((row for row, part in enumerate(parts) if re.search(pattern, part)), 0)
             yield Command(text, first + begin + row, file)
 

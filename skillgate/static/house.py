@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from skillgate.model.finding import Hit, Page, Rule, Severity
@@ -20,7 +19,6 @@ GROUP = "house"
 HEADER_LINES = 15  # in which a licence header begins and ends
 _HEADER_BYTES = 8_192
 _SCRIPTS = (".py", ".sh", ".bash", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".ps1", ".go", ".rs", ".r")
-_MOST = 50  # occurrences of phrases in one document
 # White space with at most one line break: a phrase does not continue in the next paragraph.
 _SPACE = r"(?:[^\S\n]++(?:\n[^\S\n]*+)?|\n[^\S\n]*+)"
 _WORD = re.compile(r"\w+")
@@ -79,7 +77,7 @@ def _phrases(value: object, message: str) -> tuple[Find, str, str]:
     def find(skill: Skill) -> Iterator[Hit]:
         for document in skill.documents:
             line, done = 1, 0
-            for match in islice(pattern.finditer(document.text), _MOST):
+            for match in pattern.finditer(document.text):
                 line, done = line + document.text.count("\n", done, match.start()), match.start()
                 column = match.start() - document.text.rfind("\n", 0, match.start())
                 words = " ".join(match[0].split())

@@ -145,13 +145,10 @@ def _without_secrets(
     skill: Skill, claims: tuple[Claim, ...], scores: dict[str, Measured]
 ) -> tuple[tuple[Claim, ...], dict[str, Measured]]:
     """Hide the secrets of a skill in what is quoted from it."""
-    from skillgate.static.secrets import pieces, without  # few skills have text that looks like one
+    from skillgate.static.secrets import hidden_in, without, without_secrets  # few skills have text that looks like one
 
-    hidden: dict[str, str] = {}
-    for document in skill.documents:
-        hidden |= pieces(document.text)
-    shown = (claim._replace(message=without(claim.message, hidden), fix=without(claim.fix, hidden)) for claim in claims)
-    return tuple(shown), {
+    hidden = hidden_in(skill)
+    return without_secrets(claims, hidden), {
         name: score._replace(evidence=tuple(item._replace(text=without(item.text, hidden)) for item in score.evidence))
         for name, score in scores.items()
     }

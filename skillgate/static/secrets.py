@@ -10,10 +10,16 @@ import re
 from math import log2
 from typing import TYPE_CHECKING, NamedTuple
 
+from skillgate.model.skill import digest
 from skillgate.static.rules import SECRETS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from skillgate.model.finding import Claim
+    from skillgate.model.skill import Skill
+
+    Hidden = Mapping[str, Mapping[str, str]]  # by the beginning in lower case: values, and how each may be shown
 
 _WHOLE = r"(?![\w-])"
 _FORMATS = {  # by the words of a message; each names its random part
@@ -70,15 +76,21 @@ _DOCUMENTED = frozenset(("SyD-9tSrke72PouQMnMX-a7eZSW0jkFMBWY",))  # random in f
 _SEQUENCE = 6
 _SHOWN = 4
 _LEAST_PIECE = 12  # characters by which the beginning of a secret is found again
+_FINGERPRINT = 4  # hexadecimal digits
+_QUOTED = 160  # characters of a text in a message
 
 
 class Secret(NamedTuple):
-    """A secret in a text: its kind with an article, where it begins and ends, and how a report may show it."""
+    """A secret in a text: its kind with an article, where it begins and ends, and how a report may show it.
+
+    ``fingerprint`` distinguishes it from others of its kind.
+    """
 
     kind: str
     start: int
     end: int
     shown: str
+    fingerprint: str
 
 
 def secrets(text: str) -> Iterator[Secret]:
@@ -89,13 +101,30 @@ def secrets(text: str) -> Iterator[Secret]:
         name = match.lastgroup or ""
         if _is_secret(name, match[name]):
             begin = match.start(name) if name == "awssecret" else match.start()
-            yield Secret(_KINDS[name], begin, match.end(), _brief(text[begin : match.end()]))
+            value = text[begin : match.end()]
+            yield Secret(_KINDS[name], begin, match.end(), _brief(value), fingerprint(value))
     for match in re.finditer(_KEY, text):
         body = re.compile(_BODY).match(text, match.end(), match.end() + _KEY_LENGTH)
         end = body.end() if body else match.end()
         letters = re.sub(r"\\[nrt]|[^A-Za-z0-9]", "", text[match.end() : end])
         if match["label"] != "ENCRYPTED " and len(letters) >= _LEAST_KEY and _looks_random(letters[: 4 * _LEAST_KEY]):
-            yield Secret("a private key", match.start(), end, match[0])
+            yield Secret("a private key", match.start(), end, match[0], fingerprint(letters))
+
+
+def fingerprint(value: str) -> str:
+    """Return four hexadecimal digits that distinguish one value from others in a report.
+
+    16 bits: another secret in the place of the first goes unnoticed once in 65,536 times. Every known format has at
+    least 80 random bits, so 64 or more remain for who guesses. A value that only looks random has fewer to lose, which
+    is why there are no more digits.
+    """
+    return digest(b"skillgate", value.encode("utf-8", "surrogatepass"))[:_FINGERPRINT]
+
+
+def quoted(text: str) -> str:
+    """Return a text for a message: on one line, without secrets; of a long one the beginning and a fingerprint."""
+    line = " ".join(masked(text).split())
+    return line if len(line) <= _QUOTED else f"{line[:_QUOTED]}… ({len(line)} characters, {fingerprint(line)})"
 
 
 def masked(text: str) -> str:
@@ -111,27 +140,49 @@ def masked(text: str) -> str:
     return "".join([*parts, text[done:]])
 
 
-def pieces(text: str) -> dict[str, str]:
-    """Return the secrets of a text, a private key line by line, each with how a report may show it."""
-    found: dict[str, str] = {}
-    for secret in secrets(text):
-        value = text[secret.start : secret.end]
-        lines = value.split() if "\n" in value else (value,)
-        found |= {line: secret.shown if line == value else "…" for line in lines if len(line) >= _LEAST_PIECE}
+def hidden_in(skill: Skill) -> Hidden:
+    """Return the secrets of all texts of a skill."""
+    return hidden_of((*(file.text for file in skill.documents), *(file.text for file in skill.scripts)))
+
+
+def hidden_of(texts: Iterable[str]) -> Hidden:
+    """Return the secrets of texts, a private key line by line, each with how a report may show it."""
+    found: dict[str, dict[str, str]] = {}
+    for text in texts:
+        for secret in secrets(text):
+            value = text[secret.start : secret.end]
+            for line in value.split():
+                if len(line) >= _LEAST_PIECE:
+                    shown = secret.shown if line == value else "…"
+                    found.setdefault(line[:_LEAST_PIECE].lower(), {})[line] = shown
     return found
 
 
-def without(quoted: str, hidden: Mapping[str, str]) -> str:
-    """Return a quotation without the secrets of the text that it comes from, of which it may hold the beginning."""
-    for value, shown in hidden.items():
-        start = quoted.find(value[:_LEAST_PIECE])
-        while start >= 0:
-            end = start + _LEAST_PIECE
-            while end < len(quoted) and value.startswith(quoted[start : end + 1]):
-                end += 1
-            quoted = quoted[:start] + shown + quoted[end:]
-            start = quoted.find(value[:_LEAST_PIECE], start + len(shown))
-    return quoted
+def without_secrets(claims: Iterable[Claim], hidden: Hidden) -> tuple[Claim, ...]:
+    """Return claims whose words show no secret."""
+    return tuple(one._replace(message=without(one.message, hidden), fix=without(one.fix, hidden)) for one in claims)
+
+
+def without(quoted: str, hidden: Hidden) -> str:
+    """Return a quotation without secrets, of which it may hold the beginning alone, or in another letter case."""
+    parts, at, done = list[str](), 0, 0
+    while hidden and at + _LEAST_PIECE <= len(quoted):
+        values = hidden.get(quoted[at : at + _LEAST_PIECE].lower())
+        if values is None:
+            at += 1
+            continue
+        end, shown = max((_end(quoted, at, value), shown) for value, shown in values.items())
+        parts += [quoted[done:at], shown]
+        at = done = end
+    return "".join((*parts, quoted[done:]))
+
+
+def _end(quoted: str, at: int, value: str) -> int:
+    """Return where what a quotation has of a value ends."""
+    pairs = zip(quoted[at : at + len(value)].lower(), value.lower(), strict=False)
+    return at + next(
+        (count for count, (one, other) in enumerate(pairs) if one != other), min(len(quoted) - at, len(value))
+    )
 
 
 def _brief(secret: str) -> str:

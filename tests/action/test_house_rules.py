@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.action.pull_request import PullRequest, skill
+from tests.action.pull_request import DEAD_LINK, PullRequest, skill
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -146,6 +146,72 @@ def test_a_template_of_the_base_gates_a_change_that_removes_it(tmp_path: Path) -
     assert "no section 'Support'" in json.dumps(ran.document("report.json"))
 
 
+LIMITED = "rules: {ACME_WORD: {python: house/word.py, paths: ['skills/merge-sheets/**']}}\n"
+USED = "\nThis simply works, as it did before, on every sheet.\n"
+
+
+@pytest.mark.parametrize(("place", "found"), [("merge-sheets", True), ("join-sheets", True), ("other", False)])
+def test_a_skill_does_not_move_out_from_under_a_rule(tmp_path: Path, place: str, *, found: bool) -> None:
+    """A moved skill is judged by the rules of its place in the base; a new skill elsewhere is not."""
+    made = PullRequest(folder=tmp_path / "work")
+    made.base({**skill("merge-sheets"), ".skillgate.yaml": LIMITED, "house/word.py": code("simply")})
+    was = skill("merge-sheets", body=USED)
+    if place == "other":
+        own = "Draw charts of quarterly sales for a deck. Use when plotting figures, or when asked for a bar chart."
+        made.change(skill("draw-charts", description=own, body=USED))
+    elif place == "join-sheets":
+        made.change({"skills/merge-sheets": None, **{path.replace("merge", "join"): was[path] for path in was}})
+    else:
+        made.change(was)
+    ran = made.run(max_drop="100", fail_on="new-error", min_new_score="0")
+    ids = [one["id"] for result in ran.document("report.json")["results"] for one in result["findings"]]
+    assert (ran.code, "ACME_WORD" in ids) == ((1, True) if found else (0, False)), ran.err
+
+
+def test_a_comment_on_a_rule_that_does_not_apply_is_unused(tmp_path: Path) -> None:
+    made = PullRequest(folder=tmp_path / "work", name="push")
+    limited = "rules: {ACME_WORD: {forbidden-phrase: simply, paths: ['other/**']}}\n"
+    comment = "\n<!-- skillgate: ignore ACME_WORD: as the office says -->\nIt simply works.\n"
+    made.sha = made.base({**skill("merge-sheets", body=comment), ".skillgate.yaml": limited})
+    findings = made.run().document("report.json")["results"][0]["findings"]
+    assert [one["id"] for one in findings if one["id"] in ("ACME_WORD", "SUPPRESSION_UNUSED")] == ["SUPPRESSION_UNUSED"]
+
+
+@pytest.mark.parametrize("inputs", [{}, {"on_unmeasured": "pass"}, {"fail_on": "never", "on_unmeasured": "pass"}])
+def test_no_input_excuses_a_rule_that_fails(tmp_path: Path, inputs: dict[str, str]) -> None:
+    """It is a reason of its own, named once; other reasons do not stand for it."""
+    made = PullRequest(folder=tmp_path / "work")
+    broken = code("simply").replace("if 'simply' in line", "if {}[line]")
+    made.base({**skill("merge-sheets"), ".skillgate.yaml": NAMED, "house/word.py": broken})
+    made.change({path.replace("merge", "join"): text for path, text in skill("merge-sheets").items()})
+    ran = made.run(min_new_score="0", **inputs)
+    said = "house rule ACME_WORD (house/word.py:15) failed on skills/"
+    assert (ran.code, ran.run["result"]) == (3, "error"), ran.err
+    (reason,) = ran.run["reasons"]
+    assert reason.startswith(said)
+    assert not any(said in notice for notice in ran.run["notices"])
+
+
+def test_a_failed_gate_counts_more_than_a_rule_that_fails(tmp_path: Path) -> None:
+    made = PullRequest(folder=tmp_path / "work")
+    broken = code("simply").replace("if 'simply' in line", "if {}[line]")
+    made.base({**skill("merge-sheets"), ".skillgate.yaml": NAMED, "house/word.py": broken})
+    made.change(skill("merge-sheets", body=DEAD_LINK))
+    ran = made.run()
+    assert (ran.code, [one.split(" ")[0] for one in ran.run["reasons"]]) == (1, ["skills/merge-sheets:", "house"])
+
+
+def test_a_rule_that_fails_gives_no_secret_away(tmp_path: Path) -> None:
+    made = PullRequest(folder=tmp_path / "work")
+    key = "gh" + "p_" + "aB3dE5fG7hJ9kL2mN4pQ6rS8tU0vW1xY3zA5"
+    broken = code("simply").replace("if 'simply' in line", f"if {key[:4]!r} in line and {{}}[line]")
+    made.base({**skill("merge-sheets"), ".skillgate.yaml": NAMED, "house/word.py": broken})
+    made.change(skill("merge-sheets", body=f"\nLog in with {key} first.\n"))
+    ran = made.run()
+    assert "KeyError: 'log in with ghp_… (40 characters) first.'" in ran.run["reasons"][-1]
+    assert key[4:20].lower() not in (ran.log + ran.err + json.dumps(ran.run)).lower()
+
+
 def test_a_rule_that_fails_leaves_the_run_incomplete(tmp_path: Path) -> None:
     made = PullRequest(folder=tmp_path / "work")
     broken = code("simply").replace("if 'simply' in line", "if {}[line]")
@@ -153,7 +219,7 @@ def test_a_rule_that_fails_leaves_the_run_incomplete(tmp_path: Path) -> None:
     made.change(skill("merge-sheets", body="One more.\n"))
     ran = made.run()
     assert ran.code == 3, ran.err
-    assert "house rule ACME_WORD (house/word.py:15) failed on skills/merge-sheets: KeyError" in ran.err
+    assert "house rule ACME_WORD (house/word.py:15) failed on skills/merge-sheets: KeyError" in ran.log
 
 
 def test_a_push_uses_the_rules_of_its_own_commit(tmp_path: Path) -> None:

@@ -94,3 +94,25 @@ def test_a_patch_of_any_line_ends_gives_what_was_planned(text: str) -> None:
         with on_disk({"x/SKILL.md": text.encode()}) as folder:
             git_applies(folder, diff([change], terminal=False))
             assert (folder / "x/SKILL.md").read_bytes() == after.encode()
+
+
+KEY = "gh" + "p_" + "aB3dE5fG7hJ9kL2mN4pQ6rS8tU0vW1xY3zA5"
+PEM = (
+    "-----BEGIN RSA PRIVATE "
+    + "KEY-----\n"
+    + "MIIEpAIBAAKCAQEAx3Rk9vLq2ZtYw8Fh5Jd1Ns7Pb0Gc4Xm6Ue\n" * 3
+    + "-----END RSA PRIVATE "
+    + "KEY-----"
+)
+
+
+def test_a_secret_is_shown_to_no_reader_and_stays_in_the_patch_and_the_file(tmp_path: Path) -> None:
+    before = f"---\r\nname: a\r\n---\r\n\r\nLog in with {KEY}.\r\n\r\n{PEM}\r\n\r\nEnd {KEY}"
+    change = changed(before, before.replace("\r\n", "\n") + "\n")
+    shown = diff([change])
+    assert KEY[4:16] not in shown
+    assert PEM[32:60] not in shown
+    assert "+End ghp_… (40 characters)" in shown
+    write_bytes(tmp_path, "a", before.encode())
+    git_applies(tmp_path, diff([change], terminal=False))
+    assert (tmp_path / "a" / "SKILL.md").read_bytes() == change.after

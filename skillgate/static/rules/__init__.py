@@ -124,7 +124,9 @@ COMMANDS = (
         "<(curl",
         "ncodedCommand",
     ),
-    *("| sudo", "(curl", "(wget", "iex", "IEX", "-enc "),
+    *("| sudo", "(curl", "(wget", "iex", "IEX", "-enc ", "| python", "|python", "| perl", "| node", "| ruby", "| /usr"),
+    *("|sudo", "|/bin", "|zsh", "dup2", "STDIN", "TCPSocket", "fsockopen", "ncat ", " -e sh", " -e bash", " -c sh"),
+    " -c bash",
 )
 IMAGE_WITH_QUERY = (
     r"!\[[^\[\]\n]{0,200}\]\(<?https?://[^\s()<>]{0,300}\?|data:text/html|data:application|data:image/svg"

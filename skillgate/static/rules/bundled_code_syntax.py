@@ -2,8 +2,9 @@
 
 Why:
     A model runs the scripts of a skill and reads its data. What does not parse fails in the middle of a task, and the
-    model repairs or replaces it without a word. Python is parsed by the version that runs this check. Silent: code for
-    Python 2 or a newer version, templates, JSON with comments or as lines, tests and fixtures, and very large files.
+    model repairs or replaces it without a word. Python is parsed by the version that runs this check. The marks
+    of an unresolved merge conflict are an error in each language. Silent: code for Python 2 or a newer version and
+    templates, if the parser stops at them; JSON with comments or as lines, tests and fixtures, and very large files.
 
 Bad:
     scripts/fill.py: def fill(:
@@ -20,7 +21,7 @@ from skillgate.model.finding import Hit, Severity
 from skillgate.model.skill import Skill, Span
 from skillgate.skill.parse import TESTS
 from skillgate.static import Hits, rule
-from skillgate.static.code import file_error
+from skillgate.static.code import CONFLICT, file_error
 from skillgate.static.rules import MAX_PARSED
 
 _LANGUAGES = {".py": "python", ".json": "json", ".toml": "toml", ".yaml": "yaml", ".yml": "yaml"}
@@ -43,7 +44,7 @@ def find(skill: Skill) -> Hits:
         error = file_error(language, script.text)
         if error is not None:
             line, reason = error
-            severity = Severity.ERROR if language == "python" else None
+            severity = Severity.ERROR if language == "python" or reason == CONFLICT else None
             yield Hit(
                 Span(line),
                 f"this file does not parse as {_SHOWN[language]}: {reason}",

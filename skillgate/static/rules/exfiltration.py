@@ -86,6 +86,8 @@ _MAX = 1_000
 
 def find(skill: Skill) -> Hits:
     """Yield one hit for each command, sentence or function that does so."""
+    from skillgate.static.secrets import quoted  # few skills name credentials
+
     main = skill.documents[0].file if skill.documents else ""
     said: set[tuple[str | None, int]] = set()
     for command in commands(skill, CREDENTIALS):
@@ -94,23 +96,23 @@ def find(skill: Skill) -> Hits:
             file = None if command.file == main else command.file
             # Copying `.env` to a server may be how it is deployed.
             severity = None if re.search(_STRONG, command.text) or "curl" in command.text else Severity.WARNING
-            message = "this command sends credentials to the network"
+            message = f"this command sends credentials to the network: {quoted(command.text)}"
             yield Hit(Span(command.line, command.column), message, severity=severity, file=file)
     for document in () if is_about_security(skill) else skill.documents:
         file = None if document.file == main else document.file
-        for line in _sentences(skill, document):
+        for line, sentence in _sentences(skill, document):
             if (file, line) not in said:
-                yield Hit(Span(line), "this sentence has a model send credentials to the network", file=file)
+                message = f"this sentence has a model send credentials to the network: {quoted(sentence)}"
+                yield Hit(Span(line), message, file=file)
     for script in skill.scripts:
-        row = _function(script.text) if is_run(script) and re.search(_READ, script.text) else None
-        if row is not None and not any(file == script.file for file, _ in said):
-            yield Hit(
-                Span(row), "this reads credentials, and the lines near it send data to the network", file=script.file
-            )
+        for line, lines in _functions(script.text) if is_run(script) and re.search(_READ, script.text) else ():
+            if (script.file, line) not in said:
+                message = f"this reads credentials, and the lines near it send data to the network: {quoted(lines)}"
+                yield Hit(Span(line), message, file=script.file)
 
 
-def _sentences(skill: Skill, document: Document) -> Iterator[int]:
-    """Yield the lines of the sentences that order to read a credential file and to send it."""
+def _sentences(skill: Skill, document: Document) -> Iterator[tuple[int, str]]:
+    """Yield the sentences that order to read a credential file and to send it, each with its line."""
     if not any(word in document.text for word in CREDENTIALS) or not re.search(f"(?i){_SEND}", document.text):
         return
     text, subjects = without_fences(document), None
@@ -129,7 +131,7 @@ def _sentences(skill: Skill, document: Document) -> Iterator[int]:
             counted = first + file.start()
             subjects = subjects or Subjects(skill, document)
             if not subjects.at(line):
-                yield line
+                yield line, sentence
 
 
 def _orders(sentence: str, file: re.Match[str]) -> bool:
@@ -147,16 +149,15 @@ def _orders(sentence: str, file: re.Match[str]) -> bool:
     return bool(sent and re.search(f"(?i){_VERB}", before) and re.search(_WHERE, after[sent.end() :]))
 
 
-def _function(text: str) -> int | None:
-    """Return the first line of a program that reads credentials near one that sends data."""
+def _functions(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a program that read credentials near one that sends data, each with both lines as text."""
     lines = text.split("\n")
     sends = list(_rows(lines, _SENT))
     for row in _rows(lines, _READ):
         place = bisect_left(sends, row - _REACH)
         is_used = re.search(f"{WARNED}|{_ONLY_USED}", lines[row][:_MAX])
         if place < len(sends) and sends[place] <= row + _REACH and not is_used:
-            return row + 1
-    return None
+            yield row + 1, f"{lines[row]} … {lines[sends[place]]}"
 
 
 def _rows(lines: list[str], pattern: str) -> Iterator[int]:

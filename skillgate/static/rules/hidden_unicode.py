@@ -25,7 +25,7 @@ from skillgate.model.finding import Hit, Severity
 from skillgate.model.skill import Skill, Span
 from skillgate.static import Hits, rule
 
-MAX_HITS = 20  # of one file: a file full of icons needs no more
+MAX_HITS = 20  # of one file, besides errors: a file full of icons needs no more
 _TAGS = "\U000e0000-\U000e007f"
 _SELECTORS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
 _FORMATS = "\u00ad\u180e\u200b-\u200f\u2060-\u2064\u206a-\u206f\u061c\u3164\ufeff"
@@ -69,8 +69,8 @@ def _in(text: str, file: str | None) -> Hits:
         counted = item.offset
         if item.severity.rank >= seen.get(line, Severity.INFO.rank + 1):
             continue
-        if len(seen) == MAX_HITS:
-            return
+        if len(seen) >= MAX_HITS and item.severity is not Severity.ERROR:
+            continue
         seen[line] = item.severity.rank
         span = Span(line, item.offset - text.rfind("\n", 0, item.offset))
         fix = item.specimen and f"to show the character on purpose, write {item.specimen} instead"

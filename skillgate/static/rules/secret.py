@@ -3,10 +3,10 @@
 Why:
     All users and readers of the skill have the key, and so has the history of its repository after the line is deleted.
     Known formats are recognised by their prefix, and what follows must look random. All text files are read: scripts,
-    assets and references, and `.env`. No report shows more than the first four characters and the length. Silent:
-    placeholders, sequences and documented dummies, lines and headings that call the key a dummy, patterns of scanners,
-    tests and fixtures, a `.env` that `.gitignore` names, and the public API key of a Firebase page. On a line that
-    speaks of an example, a key is a warning.
+    assets and references, and `.env`. A report shows the first four characters, the length and a short fingerprint.
+    Silent: placeholders, sequences and documented dummies, lines and headings that call the key a dummy, tests and
+    fixtures, a `.env` that `.gitignore` names, and the public API key of a Firebase page. On a line that speaks of an
+    example or of a scanner, and in the documents of a skill that scans for secrets, a key is a warning.
 
 Bad:
     export GITHUB_TOKEN=(the token itself)
@@ -18,25 +18,24 @@ Source: the vendors' documentation of their key formats; GitHub documentation, s
 """
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 
 from skillgate.model.finding import Hit, Severity
-from skillgate.model.skill import Document, Skill, Span, TextFile
+from skillgate.model.skill import Document, Heading, Skill, Span, TextFile
 from skillgate.skill.parse import TESTS
 from skillgate.static import Hits, rule
 from skillgate.static.secrets import Secret, secrets
 
-MAX_HITS = 20  # of one file
 _AROUND = 300
 _NOT_REAL = (
     r"\b(?:dumm(?:y|ies)|fake[ds]?|placeholders?|redacted|revoked|mock(?:ed)?|bogus|not (?:a )?(?:real|valid)"
     r"|sanitized|made.up|fictional|synthetic)\b"
 )
-_DETECTS = (
-    r"\b(?:regex\w*|detect\w*|gitleaks|trufflehog|leak(?:s|ed)?|entropy|(?:secret|token|key)s?.(?:scan\w*|patterns?))\b"
-    r"|\[\w-\w"  # the characters of a pattern
+_SHOWS = (  # the words around a key that is there to show what keys look like, or what a scanner finds
+    r"\b(?:examples?|sample|e\.g\.|looks? like|format|regex\w*|detect\w*|gitleaks|trufflehog|leak(?:s|ed)?|entropy"
+    r"|(?:secret|token|key)s?.(?:scan\w*|patterns?))\b|\[\w-\w"  # the characters of a pattern
 )
-_EXAMPLE = r"\b(?:examples?|sample|e\.g\.|looks? like|format)\b"
 _MADE_UP = TESTS | {"fixtures", "fixture", "testdata", "mocks", "__tests__", "spec"}
 _SCANNING = (
     r"secret.?scan|scan\w* for secrets|(?:detect\w*|find\w*|leak\w*) (?:\w+ ){0,3}(?:secrets|credentials|api keys)"
@@ -50,35 +49,42 @@ def find(skill: Skill) -> Hits:
     main = skill.documents[0].file if skill.documents else ""
     files: tuple[Document | TextFile, ...] = (*skill.documents, *skill.scripts)
     for file in files:
-        folders = skill.root.inside(file.file).lower().split("/")
-        document = file if isinstance(file, Document) else None
-        if not _MADE_UP.isdisjoint(folders) or folders[-1].startswith("test_") or (scans and document):
+        *folders, name = skill.root.inside(file.file).lower().split("/")
+        if not _MADE_UP.isdisjoint((*folders, name)) or name.startswith("test_"):
             continue
-        seen: set[str] = set()
-        for secret in secrets(file.text):
-            if len(seen) == MAX_HITS:
-                break
-            value = file.text[secret.start : secret.end]
-            severity = _severity(skill, file.file, file.text, document, secret) if value not in seen else None
-            seen.add(value)
-            if severity is not None:
-                line = file.text.count("\n", 0, secret.start) + 1
-                span = Span(line, secret.start - file.text.rfind("\n", 0, secret.start))
-                message = f"this is {secret.kind}: {secret.shown}"
-                yield Hit(span, message, severity=severity, file=None if file.file == main else file.file)
+        if name.startswith(".env") and _is_ignored(skill):
+            continue
+        document = file if isinstance(file, Document) else None
+        for line, secret, severity in _worst(file.text, () if document is None else document.headings):
+            severity = Severity.WARNING if scans and document else severity
+            span = Span(line, secret.start - file.text.rfind("\n", 0, secret.start))
+            message = f"this is {secret.kind}: {secret.shown}, fingerprint {secret.fingerprint}"
+            yield Hit(span, message, severity=severity, file=None if file.file == main else file.file)
 
 
-def _severity(skill: Skill, path: str, text: str, document: Document | None, secret: Secret) -> Severity | None:
+def _worst(text: str, headings: Sequence[Heading]) -> Iterator[tuple[int, Secret, Severity]]:
+    """Yield each secret of a text where it is worst, with line and severity, unless its first place says dummy."""
+    ends = [match.start() for match in re.finditer("\n", text)]
+    found: dict[str, tuple[int, Secret, Severity] | None] = {}
+    for secret in sorted(secrets(text), key=lambda one: one.start):
+        value, line = text[secret.start : secret.end], bisect_left(ends, secret.start) + 1
+        place = bisect_right(headings, line, key=lambda heading: heading.line)
+        severity = _severity(text, headings[place - 1].text.lower() if place else "", secret)
+        before = found.setdefault(value, severity and (line, secret, severity))
+        if before is not None and severity is not None and severity.rank < before[2].rank:
+            found[value] = line, secret, severity
+    yield from filter(None, found.values())
+
+
+def _severity(text: str, heading: str, secret: Secret) -> Severity | None:
     """Return how bad a secret is where it is; None if the text around it says that it is not one."""
-    if path.rpartition("/")[2].startswith(".env") and _is_ignored(skill):
-        return None
     around = text[max(0, secret.start - _AROUND) : secret.start] + text[secret.end : secret.end + _AROUND]
     if secret.kind == "a Google API key" and re.search(r"(?i)firebase|authDomain", around):
         return None
-    line = _lines(text, secret) + "\n" + (_heading(document, text, secret) if document else "")
-    if re.search(_NOT_REAL, line) or re.search(_DETECTS, line):
+    words = f"{_lines(text, secret)}\n{heading}"
+    if re.search(_NOT_REAL, words):
         return None
-    return Severity.WARNING if re.search(_EXAMPLE, line) else Severity.ERROR
+    return Severity.WARNING if re.search(_SHOWS, words) else Severity.ERROR
 
 
 def _lines(text: str, secret: Secret) -> str:
@@ -87,12 +93,6 @@ def _lines(text: str, secret: Secret) -> str:
     after = text[secret.end : secret.end + _AROUND].partition("\n")[0]
     above = next((one for one in reversed(before[:-1]) if one.strip() and not one.lstrip().startswith("```")), "")
     return f"{above}\n{before[-1]} {after}".lower()
-
-
-def _heading(document: Document, text: str, secret: Secret) -> str:
-    line = text.count("\n", 0, secret.start) + 1
-    place = bisect_right(document.headings, line, key=lambda heading: heading.line)
-    return document.headings[place - 1].text.lower() if place else ""
 
 
 def _is_ignored(skill: Skill) -> bool:

@@ -24,15 +24,33 @@ from typing import NamedTuple
 from skillgate.model.finding import Hit, Severity
 from skillgate.model.skill import Skill, Span
 from skillgate.static import Hits, rule
-from skillgate.static.commands import Command, commands
+from skillgate.static.commands import MAX_LINE, Command, commands, is_shown, programs
 from skillgate.static.rules import COMMANDS
 
 _SHELL = r"(?:sudo(?: -\w+(?: (?!ba|z|sh)\w+)?)* )?(?:/(?:usr/)?bin/)?(?:env )?(?:ba|z|da|k)?sh\b(?!\.)"
 _RUNS = rf"(?:{_SHELL}|python3?\b|perl\b|node\b|ruby\b)(?!\s+[\w./~$-]*\.\w)(?! -[mc] )"
+# An interpreter that runs what it reads: no program is named, neither as a file nor behind an option.
+_PROGRAM = (
+    r"(?:sudo(?: -\w+)* )?(?:/\S{1,40}/)?(?:env )?(?:uv run )?(?:python[\d.]*|perl|node|ruby|php)\b"
+    r"(?:\s+(?:-[a-zA-Z]*[uIsSBE]\b|/dev/stdin\b))*"
+    r"(?=\s*(?:-(?=[\s;&|)\"'`]|\Z)|[;&|)\"'`#]|\Z))"
+)
 _HERE = (
     r"(?:^|[;&|({]|\$\(|\b(?:then|do|else|sudo|exec|system|run|popen|call|eval|execSync"
     r"|spawn)\b[ (\[\"']*)\s*(?:[$>] )?"
 )
+_HANDED = r"(?:\bdup2\b|\bopen\s*\(?\s*STDIN\s*,\s*[\"'][<>]{1,2}&)"  # a connection becomes the input of a shell
+_ANY_SHELL = r"(?:/bin/(?:ba|z|da)?sh\b|\bpty\.spawn|\bcmd\.exe)"
+_REACH = 25  # lines between the parts of such a program
+_CONNECTED = r"\b(?:connect|create_connection|accept)\s*\("
+_STEP = rf"{_CONNECTED}|{_HANDED}|{_ANY_SHELL}"
+# Text that is only written to the terminal, and what uses it after all.
+_ECHO = (
+    r"\b(?:echo|printf)\b(?:[^'\"`$|;&<>()\\]|\\.|'[^']*+'|\"(?:[^\"\\`$]|\\.|\$(?!\())*+\"|\$(?!\()|>&\d)*+"
+    r"\s*+(?=\|\||[;&)}]|\Z)"
+)
+_USED = r"(?<!\|)\|(?!\|)|\beval\b|\b(?:ba|z|da)?sh\b|[`>]|\$\(|<\("
+_TO_NOWHERE = r"[\d&]?>(?:&\d|\s*/dev/null)"
 _HOME = r"(?:/|/\*|~/?\*?|\"?\$\{?HOME\}?\"?/?\*?|%USERPROFILE%)"
 
 
@@ -43,6 +61,16 @@ class _Kind(NamedTuple):
     fix: str | None = None
 
 
+_REVERSE_SHELL = _Kind(
+    "this opens a shell to another machine",
+    Severity.ERROR,
+    r"\b(?:ba|z)?sh -i\b[^;\n]{0,40}/dev/(?:tcp|udp)/|/dev/(?:tcp|udp)/[^;\n]{0,120}\b(?:ba|z)?sh -i\b"
+    r"|\bnc(?:at)?\b[^|;&]{0,120} (?:-[a-z]*e|-c|--(?:sh-)?exec)[ =]\"?(?:/bin/)?(?:ba|z)?sh\b"
+    r"|\bmkfifo\b[^\n]{0,200}\|\s*(?:/bin/)?(?:ba)?sh\b[^\n]{0,60}\|\s*nc(?:at)?\b"
+    rf"|socket\b[^\n]{{0,300}}{_HANDED}[^\n]{{0,300}}{_ANY_SHELL}"
+    rf"|\b(?:TCPSocket|fsockopen)\b[^\n]{{0,300}}{_ANY_SHELL}",
+    "remove it",
+)
 _DECODED = "this runs text that no one can read before it is decoded"
 _KINDS = (
     _Kind(
@@ -62,15 +90,7 @@ _KINDS = (
         r"|ncodedcommand)?) [A-Za-z0-9+/=]{40}",
         "put the commands into a script that can be read",
     ),
-    _Kind(
-        "this opens a shell to another machine",
-        Severity.ERROR,
-        r"\b(?:ba|z)?sh -i\b[^;\n]{0,40}/dev/(?:tcp|udp)/|/dev/(?:tcp|udp)/[^;\n]{0,120}\b(?:ba|z)?sh -i\b"
-        r"|\bnc(?:at)?\b[^|;&]{0,120} (?:-[a-z]*e|-c|--exec)[ =]\"?(?:/bin/)?(?:ba|z)?sh\b"
-        r"|\bmkfifo\b[^\n]{0,200}\|\s*(?:/bin/)?(?:ba)?sh\b[^\n]{0,60}\|\s*nc(?:at)?\b"
-        r"|socket\b[^\n]{0,300}\bdup2\b[^\n]{0,300}(?:/bin/(?:ba)?sh|pty\.spawn)",
-        "remove it",
-    ),
+    _REVERSE_SHELL,
     _Kind(
         "this deletes all files of the user or of the machine",
         Severity.WARNING,
@@ -88,8 +108,9 @@ _KINDS = (
     _Kind(
         "this runs a downloaded script without a look at it",
         Severity.INFO,
-        rf"\b(?:curl|wget|iwr|irm)\b[^|;]{{0,300}}\|\s*(?:{_SHELL}|iex\b|Invoke-Expression)"
-        r"|\b(?:(?:ba|z)?sh|source|eval)\s+(?:-c\s+)?[\"']?(?:<\(|\$\()\s*(?:curl|wget)\b"
+        rf"\b(?:curl|wget|iwr|irm)\b[^|;]{{0,300}}\|\s*(?:(?:tee|cat|gunzip|zcat|sed|tr)\b[^|]{{0,60}}\|\s*)?"
+        rf"(?:{_SHELL}|{_PROGRAM}|iex\b|Invoke-Expression)"
+        r"|\b(?:(?:ba|z)?sh|source|eval|python[\d.]*|perl|node|ruby)\s+(?:-[ce]\s+)?[\"']?(?:<\(|\$\()\s*(?:curl|wget)\b"
         r"|\b(?i:iex)\b[^;|]{0,40}\b(?:DownloadString|iwr|irm|Invoke-WebRequest|Invoke-RestMethod)\b",
         "download it, read it, then run it; or install a pinned release",
     ),
@@ -98,14 +119,47 @@ _KINDS = (
 
 def find(skill: Skill) -> Hits:
     """Yield one hit for each such command."""
+    from skillgate.static.secrets import quoted  # few skills have a text that may be such a command
+
     main = skill.documents[0].file if skill.documents else ""
+    said: set[tuple[str | None, int]] = set()
+
+    def hit(command: Command, kind: _Kind) -> Hit:
+        said.add((command.file, command.line))
+        file = None if command.file == main else command.file
+        message = f"{kind.message}: {quoted(command.text)}"
+        return Hit(Span(command.line, command.column), message, severity=kind.severity, fix=kind.fix, file=file)
+
     for command in (*_hooks(skill), *commands(skill, COMMANDS)):
-        for kind in _KINDS:
-            if re.search(kind.pattern, command.text):
-                file = None if command.file == main else command.file
-                span = Span(command.line, command.column)
-                yield Hit(span, kind.message, severity=kind.severity, fix=kind.fix, file=file)
-                break
+        text = _without_echo(command.text)
+        kind = next((kind for kind in _KINDS if re.search(kind.pattern, text)), None)
+        if kind is not None:
+            yield hit(command, kind)
+    for program in _socket_shells(skill):
+        if (program.file, program.line) not in said:
+            yield hit(program, _REVERSE_SHELL)
+
+
+def _without_echo(text: str) -> str:
+    """Return a command without the texts that it only writes to the terminal; nothing is left out if it uses them."""
+    rest = re.sub(_ECHO, "", text) if "echo" in text or "printf" in text else text
+    return text if re.search(_USED, re.sub(_TO_NOWHERE, "", rest)) else rest
+
+
+def _socket_shells(skill: Skill) -> Iterator[Command]:
+    """Yield the programs, over several lines, that give a shell to a connection."""
+    for text, first, file in programs(skill, ("dup2", "STDIN")):
+        lines = (line.strip()[:MAX_LINE] for line in text.split("\n"))
+        steps = [(row, line) for row, line in enumerate(lines) if re.search(_STEP, line) and not is_shown(line)]
+        done = -1
+        for at, (row, line) in enumerate(steps):
+            if row <= done or not re.search(_HANDED, line):
+                continue
+            around = steps[max(0, at - _REACH) : at + _REACH + 1]
+            program = " ".join(step for near, step in around if abs(near - row) <= _REACH)
+            if all(re.search(part, program) for part in (_CONNECTED, _ANY_SHELL)):
+                done = row + _REACH
+                yield Command(program, first + row, file)
 
 
 def _hooks(skill: Skill) -> Iterator[Command]:
