@@ -50,6 +50,12 @@ def test_every_command_runs_and_prints_what_the_page_shows(name: str, tmp_path: 
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_a_page_that_uses_the_examples_says_where_they_are(name: str) -> None:
+    page = Page(name)
+    assert "examples/" not in "".join(page.of("sh")) or "clone of this repository" in " ".join(page.text.split())
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_blocks_are_marked_as_the_test_understands(name: str) -> None:
     for block in Page(name).blocks:
         assert all(MARKS.fullmatch(mark) for mark in block.marks), f"{block.place}: unknown mark in {block.marks}"
