@@ -31,6 +31,7 @@ REASONS = {
     "needs ANTHROPIC_API_KEY": "ANTHROPIC_API_KEY=…",
     "needs Message Batches": "--provider batch",
     "needs the extra agent-sdk": "agent-sdk",
+    "needs a release": "(?m)^pre-commit install",
     "needs gh": "(?m)^gh ",
     "needs PostgreSQL": "postgresql://",
     "needs sqlite3": "(?m)^sqlite3 ",
@@ -72,18 +73,6 @@ class Block:
         """Why it is not run, or "" if it is."""
         return next((mark.removeprefix("not run: ") for mark in self.marks if mark.startswith("not run: ")), "")
 
-    def skillgate_commands(self) -> list[list[str]]:
-        """Return the arguments of each call of skillgate."""
-        found = []
-        for line in self.text.replace("\\\n", " ").splitlines():
-            words = shlex.shlex(line, posix=True, punctuation_chars=True)
-            words.whitespace_split = True
-            for command in re.split(r"\0[|&;<>()]+\0", "\0" + "\0".join(words) + "\0"):
-                arguments = command.strip("\0").split("\0")
-                if arguments[0] == "skillgate":
-                    found.append(arguments[1:])
-        return found
-
 
 class Page:
     """One page.
@@ -123,8 +112,22 @@ def parse_only(block: Block) -> None:
     kind = next((kind for kind in REASONS if re.match(rf"{kind}\b", block.reason)), None)
     assert kind, f"{block.place}: unknown reason {block.reason!r}; write one of {', '.join(REASONS)}"
     assert re.search(REASONS[kind], block.text), f"{block.place}: nothing in this block {kind}; let it run"
-    for arguments in block.skillgate_commands():
-        _parse(*_split(arguments))
+    parse_commands(block.text)
+
+
+def parse_commands(text: str) -> None:
+    """Parse each call of skillgate in a script.
+
+    Raises:
+        UsageError: skillgate has no such command or option.
+    """
+    for line in text.replace("\\\n", " ").splitlines():
+        words = shlex.shlex(line, posix=True, punctuation_chars=True)
+        words.whitespace_split = True
+        for command in re.split(r"\0[|&;<>()]+\0", "\0" + "\0".join(words) + "\0"):
+            arguments = command.strip("\0").split("\0")
+            if arguments[0] == "skillgate":
+                _parse(*_split(arguments[1:]))
 
 
 @dataclass(slots=True)
@@ -261,7 +264,7 @@ class Reader:
         for port, free in self._ports.items():
             printed = printed.replace(free, port)
         lines = printed.replace(str(self.clone), "/path/to/skillgate").strip("\n").split("\n")
-        head, cut, tail = (part.strip("\n").split("\n") if part else [] for part in _partition(shown))
+        head, cut, tail = (part.removesuffix("\n").split("\n") if part else [] for part in _partition(shown))
         if cut:
             lines = [*lines[: len(head)], *cut, *(lines[-len(tail) :] if tail else [])]
         return "".join(f"{line.rstrip()}\n" for line in lines)
