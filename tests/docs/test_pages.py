@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from skillgate.errors import UsageError
 from tests.architecture.source import ROOT
 from tests.docs.page import MARKS, SHELLS, Block, Page, Reader, comparable, parse_commands, parse_only
 
@@ -98,9 +99,14 @@ cat a.txt; test $A = 1; false
 
 @pytest.mark.parametrize("name", TEXTS)
 def test_a_command_in_a_sentence_has_real_options(name: str) -> None:
+    """A sentence may leave out what an option or a command needs."""
     prose = re.sub(r"^(`{3,}).*?^\1", "", TEXTS[name], flags=re.DOTALL | re.MULTILINE)
     for command in re.findall(r"`(skillgate [^`…]* --(?!help)[^`…]+)`", prose):
-        parse_commands(" ".join(command.split()))
+        try:
+            parse_commands(" ".join(command.split()))
+        except UsageError as error:
+            if not re.search("expected one argument|are required", str(error)):
+                raise
 
 
 def test_an_output_is_cut_where_the_page_cuts_it(tmp_path: Path) -> None:
