@@ -1,10 +1,8 @@
-"""What the page about choosing says runs as printed, in its order, and its table names every key and option."""
+"""The table of the page about choosing names every key and option, and its text the weights."""
 
 from __future__ import annotations
 
-import json
 import re
-from typing import TYPE_CHECKING
 
 from skillgate.bench.evaluate import TOP_K
 from skillgate.bench.finding import DESCRIPTION, EXACT, ID, NAME, PART, PREFIX, TAG
@@ -12,21 +10,7 @@ from skillgate.model.benchmark import Filters, SortKey, Strategy
 from skillgate.model.score import json_keys
 from tests.docs.page import Page
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-PAGE = Page("choosing")
-
-
-def test_the_commands_of_the_page_pass_one_after_another(tmp_path: Path) -> None:
-    (strategy,) = PAGE.blocks("yaml")
-    (tmp_path / "strategy.yaml").write_text(strategy, encoding="utf-8")
-    said = PAGE.run(tmp_path)
-    assert [one["id"] for one in json.loads((tmp_path / "chosen.json").read_text())] == ["calculator"]
-    for line, text in said.items():
-        if "--min-completion" in line or "arithmetic" in line:
-            assert "calculator" in text, line
-    assert "self-reported)" in next(text for line, text in said.items() if line.endswith("--no-store"))
+PAGE = Page("docs/how-to/choosing.md")
 
 
 def test_the_table_has_every_key_of_a_strategy() -> None:

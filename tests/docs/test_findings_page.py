@@ -1,9 +1,7 @@
-"""The page on findings: its commands run as printed, and its configuration does what it says."""
+"""The configuration of the page on findings does what it says."""
 
 from __future__ import annotations
 
-import io
-import sys
 from typing import TYPE_CHECKING
 
 from tests.cli.running import git, run
@@ -13,20 +11,11 @@ from tests.skills import BODY, write_skill
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pytest
-
-PAGE = Page("findings")
-
-
-def test_the_commands_of_the_page_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"# A\n")))
-    printed = PAGE.run(tmp_path)
-    assert len(printed) == 5
-    assert "examples/skills/csv-quality-report/SKILL.md:1:1: error" in list(printed.values())[-1]
+PAGE = Page("docs/how-to/findings.md")
 
 
 def test_the_configuration_of_the_page_leaves_out_what_it_says(tmp_path: Path) -> None:
-    (text,) = PAGE.blocks("yaml")
+    (text,) = PAGE.of("yaml")
     git(tmp_path, "init", "-q")
     (tmp_path / ".skillgate.yaml").write_text(text, encoding="utf-8")
     folder = write_skill(tmp_path / "skills", body=BODY + "See [it](CHANGELOG.md).\n")

@@ -1,27 +1,15 @@
-"""What the page about the store says runs as printed, in its order, and its tables name what there is."""
+"""The tables of the page about the store name what there is."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from skillgate.model.documents import Change
 from skillgate.store.keeper import _OUTPUT
 from skillgate.store.schema import METADATA
 from tests.docs.page import Page
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-PAGE = Page("history")
-
-
-def test_the_commands_of_the_page_pass_one_after_another(tmp_path: Path) -> None:
-    said = PAGE.run(tmp_path)
-    assert said["skillgate history"].count("calculator") == 1
-    assert said[PAGE.commands[-2]] == "2 of 2 imported\n"
-    assert "csv-quality-report" in said[PAGE.commands[-1]]
-    assert (tmp_path / ".skillgate/.gitignore").read_text() == "*\n"
+PAGE = Page("docs/how-to/history.md")
 
 
 def test_the_page_names_each_table_and_each_word_of_a_trend() -> None:

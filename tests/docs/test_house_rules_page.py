@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 import re
+import runpy
 from typing import TYPE_CHECKING
 
-import pytest
 import yaml
 
 from skillgate.rules import failed_cases
 from skillgate.settings import RULES
-from tests.architecture.source import ROOT
 from tests.cli.running import git, run
+from tests.docs.page import Page
 from tests.skills import BODY, write_skill
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-PAGE = (ROOT / "docs" / "house-rules.md").read_text(encoding="utf-8")
-
-
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", PAGE, flags=re.DOTALL)
-
-
-TEMPLATES, NAMED = blocks("yaml")
-RULE, TEST = blocks("python")
+PAGE = Page("docs/house-rules.md")
+TEMPLATES, NAMED = PAGE.of("yaml")
+RULE, _ = PAGE.of("python")
 
 
 def test_the_page_names_every_key() -> None:
-    keys = {key for row in re.findall(r"^\| (`.+?) \|", PAGE, flags=re.MULTILINE) for key in re.findall("`(.+?)`", row)}
+    keys = {
+        key for row in re.findall(r"^\| (`.+?) \|", PAGE.text, flags=re.MULTILINE) for key in re.findall("`(.+?)`", row)
+    }
     assert keys == {field.key for field in RULES.fields}
 
 
@@ -47,25 +43,12 @@ def test_the_rules_of_the_page_find_what_it_says(tmp_path: Path) -> None:
     assert {one["id"]: one["severity"] for one in found} == {
         identifier: "error" if identifier == "ACME_SUPPORT" else "warning" for identifier in named
     }
-    (command,) = blocks("sh")
-    done = run(tmp_path, *command.split()[1:])
-    assert "ACME" not in done.out
+    assert "ACME" not in run(tmp_path, "check", "--no-house-rules").out
 
 
-def test_the_case_table_of_the_page_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "house").mkdir()
-    (tmp_path / "house" / "capitals.py").write_text(RULE, encoding="utf-8")
-    (tmp_path / "tests").mkdir()
-    (table,) = blocks("text")
-    (tmp_path / "tests" / "capitals.md").write_text(table, encoding="utf-8")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    space: dict[str, object] = {}
-    exec(compile(TEST, "test_capitals.py", "exec"), space)
-    test = space["test_headings_in_capitals"]
-    assert callable(test)
-    test()
-    (tmp_path / "tests" / "capitals.md").write_text(table.replace(":7:1", ":6:1"), encoding="utf-8")
-    with pytest.raises(AssertionError):
-        test()
-    assert failed_cases.__doc__
+def test_a_wrong_case_in_the_table_of_the_page_is_found(tmp_path: Path) -> None:
+    (tmp_path / "capitals.py").write_text(RULE, encoding="utf-8")
+    (table,) = (block.text for block in PAGE.blocks if block.title == "tests/capitals.md")
+    (tmp_path / "cases.md").write_text(table.replace(":7:1", ":6:1"), encoding="utf-8")
+    rule = runpy.run_path(str(tmp_path / "capitals.py"))["RULE"]
+    assert failed_cases(rule, str(tmp_path / "cases.md"))

@@ -1,11 +1,8 @@
-"""What the page about recorded invocations says runs as printed, in its order, and its tables name what there is."""
+"""The tables of the page about recorded invocations name what there is."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
-
-import pytest
 
 from skillgate.invocations.formats._record import FIELDS, FILLERS
 from skillgate.model.invocation import Component, Ending, Tier
@@ -13,22 +10,7 @@ from skillgate.model.invocation_gate import PACKAGED
 from skillgate.registry import INVOCATION_FORMATS
 from tests.docs.page import Page
 
-pytest.importorskip("sqlalchemy", reason="the extra store is not installed")
-pytest.importorskip("jinja2", reason="the extra report is not installed")
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-PAGE = Page("invocations")
-
-
-def test_the_commands_of_the_page_pass_one_after_another(tmp_path: Path) -> None:
-    said = PAGE.run(tmp_path)
-    assert said[PAGE.commands[0]].startswith("1 file, 138 new")
-    assert "improving" in said["skillgate log trend json-schema-draft --at 2026-11-20"]
-    (gates,) = (text for text in PAGE.blocks("yaml") if text.startswith("gates:"))
-    (tmp_path / ".skillgate.yaml").write_text(gates, encoding="utf-8")
-    PAGE.run(tmp_path, "skillgate log gate release csv-quality-report --at 2026-11-20")
+PAGE = Page("docs/how-to/invocations.md")
 
 
 def test_the_page_names_every_form_component_tier_gate_and_ending() -> None:

@@ -389,7 +389,7 @@ def test_the_example_tells_every_near_miss_of_the_example_skills_from_the_prompt
 
 
 def test_the_page_names_every_key_of_a_world() -> None:
-    page = (ROOT / "docs" / "how-to" / "judge.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "how-to" / "without-a-key.md").read_text(encoding="utf-8")
     for part in (World, Activation, Quality, Failures, Outages, AnswerTokens):
         assert not [name for name in part._fields if f"`{name}`" not in page]
 
