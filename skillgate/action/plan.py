@@ -10,6 +10,7 @@ from skillgate.action.comment.verdict import has_moved
 from skillgate.action.protocol import command, quiet
 from skillgate.format import Style
 from skillgate.model.bench import Flip
+from skillgate.model.codec import encode
 from skillgate.model.finding import Severity
 from skillgate.report import bench, score
 from skillgate.report import json as documents
@@ -30,8 +31,9 @@ if TYPE_CHECKING:
 RUN, REPORT, DIFF = "run.json", "report.json", "diff.json"
 BENCH, BENCH_DIFF = "benchmark.json", "benchmark-diff.json"
 INVOCATIONS = "invocations.json"
+HISTORY = "history.json"
 """The documents of a run in its report directory, which a second workflow reads."""
-DOCUMENTS = (RUN, REPORT, DIFF, BENCH, BENCH_DIFF, INVOCATIONS, "report.html", "report.md")
+DOCUMENTS = (RUN, REPORT, DIFF, BENCH, BENCH_DIFF, INVOCATIONS, HISTORY, "report.html", "report.md")
 """All files that are written there."""
 _WIDTH = 120  # columns of the log
 _REASONS = 100  # in an output; run.json has all
@@ -250,6 +252,8 @@ def _files(subject: Subject, folder: str, markdown: str) -> Iterator[WriteFile]:
     for name, value in values.items():
         if value is not None:
             yield WriteFile(f"{folder}/{name}", documents.render(value), is_json=True)
+    if subject.history is not None:
+        yield WriteFile(f"{folder}/{HISTORY}", json.dumps(encode(subject.history)) + "\n", is_json=True)
     yield WriteFile(f"{folder}/report.md", markdown)
     links = Links(subject.repository_url, subject.run_url, commit=subject.run.head, trusted=subject.trusted)
     page = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from skillgate.action.history import RunHistory
     from skillgate.model.bench import BenchDiff, BenchReport
     from skillgate.model.documents import ActionRun, Diff
     from skillgate.model.invocation import InvocationReport
@@ -26,6 +27,7 @@ class Subject(NamedTuple):
         bench: of the benchmark that was run; None without one.
         bench_diff: base against head on that benchmark; None without a base.
         invocations: what is recorded of the skills, by their paths, with gates on it; None where none was asked for.
+        history: the scores of the last runs and this one; None of a change, or where none is known.
     """
 
     run: ActionRun
@@ -38,3 +40,4 @@ class Subject(NamedTuple):
     bench: BenchReport | None = None
     bench_diff: BenchDiff | None = None
     invocations: InvocationReport | None = None
+    history: RunHistory | None = None
