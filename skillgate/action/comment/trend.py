@@ -9,7 +9,7 @@ from skillgate.format import plural
 from skillgate.report import numbers
 from skillgate.report.findings import bounded
 from skillgate.report.standing import STEP
-from skillgate.report.view import Cell, Heading, Note, Row, Table, code, columns
+from skillgate.report.view import Cell, Fold, Heading, Note, Row, Table, code, columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,16 +36,17 @@ def trend(history: RunHistory | None, links: Links) -> Iterator[Block]:
         _figure("skills with a badge", [run.badges for run in runs], "count"),
         _figure("errors", [run.errors for run in runs], "count"),
     )
-    yield Table(columns("", "the last is this run", "#first", "#now"), figures, noun="figure")
+    yield Table(columns("all skills", "oldest to newest", "#first", "#now"), figures, noun="figure")
     moved = _moved(history)
     rows = [
         Row((code(shown(bounded(path, 1_000)), links.file(path or ".")), *_cells(values, "points")))
         for path, values in moved[:_MOST]
     ]
     if rows:
-        yield Table(columns("skill that moved", "the last is this run", "#first", "#now"), tuple(rows), noun="skill")
-    if len(moved) > _MOST:
-        yield Note(f"{plural(len(moved) - _MOST, 'more skill')} moved.", "muted")
+        left = len(moved) - len(rows)
+        more = [Note(f"{plural(left, 'more skill')} moved by less.", "muted")] if left else []
+        table = Table(columns("skill", "oldest to newest", "#first", "#now"), tuple(rows), noun="skill")
+        yield Fold(f"{plural(len(moved), 'skill')} moved", (table, *more))
     if any(run.mean is None for run in runs) or any(None in values for _, values in moved[:_MOST]):
         yield Note(f"{_GAP}: not measured in that run.", "muted")
 
@@ -89,7 +90,6 @@ def sparkline(values: Sequence[float | None], least: float) -> str:
     known = [value for value in values if value is not None]
     if not known:
         return _GAP * len(values)
-    height = max(max(known) - min(known), least)
-    low = min(known) - (height - (max(known) - min(known))) / 2
-    top = len(_BARS) - 1
+    low, top = min(known), len(_BARS) - 1
+    height = max(max(known) - low, least)
     return "".join(_GAP if value is None else _BARS[round((value - low) / height * top)] for value in values)
