@@ -1,7 +1,7 @@
 """How the scores of the last runs over every skill moved: a document in the report directory, continued by each run.
 
-A workflow restores it from a cache before the run and saves it afterwards. Whoever can write that cache can write the
-document, so it is data: bounded, validated, and shown in the summary alone. No gate reads it.
+A workflow restores it from a cache before the run and saves it afterwards. Other steps can write that cache, so the
+document is untrusted: bounded, validated, and shown in the summary alone. No gate reads it.
 """
 # ruff: noqa: PTH118, PTH123
 

@@ -270,7 +270,7 @@ class TestWords:
 
     def test_the_list_is_closed_when_no_skill_is_left_for_it(self) -> None:
         fell = many(3)
-        assert "an issue of its own" in decided(fell, MARK)[MARK].closing
+        assert "has its own issue" in decided(fell, MARK)[MARK].closing
         unknown = (build.skill("skills/x", 80.0), build.skill("skills/x", None, reason="no answer"))
         pairs = [(build.skill("skills/one", 80.0), build.skill("skills/one", 40.0)), unknown]
         assert MARK not in decided(build.subject(build.run("fail", changed_only=False), *pairs), MARK)

@@ -70,7 +70,7 @@ def issues(subject: Subject, known: Collection[str]) -> Iterator[Issue]:
         count = plural(len(others), "more skill")
         yield _about(subject, others, listing, f"{count} {'have' if len(others) != 1 else 'has'} got worse")
     elif listing in known and _is_decided(subject, rows.values()):
-        yield Issue(listing, closing=_closing(subject, "Every skill that is worse has an issue of its own"))
+        yield Issue(listing, closing=_closing(subject, "Every skill that is worse has its own issue"))
     for mark in sorted(set(known) - set(worse) - {listing}):
         if ended := _end(subject, rows.get(mark)):
             yield Issue(mark, closing=_closing(subject, ended))
