@@ -10,12 +10,13 @@ from __future__ import annotations
 import os
 import re
 import stat
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from skillgate.action.comment.subject import PastRun, RunHistory, SkillScore
 from skillgate.action.plan import HISTORY
 from skillgate.errors import CodecError, UsageError
 from skillgate.model.codec import decode
-from skillgate.model.score import SCHEMA_VERSION, Count, Depth, Points
+from skillgate.model.score import SCHEMA_VERSION
 from skillgate.report.json import parsed
 
 if TYPE_CHECKING:
@@ -28,34 +29,6 @@ _MAX_BYTES = 10_000_000
 _MAX_SKILLS = 5_000
 _MAX_PATH = 1_000
 _COMMIT = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})?")
-
-
-class SkillScore(NamedTuple):
-    """One skill in one run; ``score`` is None if it was not measured."""
-
-    path: str
-    score: Points | None
-
-
-class PastRun(NamedTuple):
-    """One run over every skill; figures are None if nothing was measured."""
-
-    head: str  # the commit, ``""`` if not known
-    run: Count  # GitHub's number, 0 if not known
-    mean: Points | None = None
-    lowest: Points | None = None
-    badges: Count | None = None  # how many skills have one
-    errors: Count | None = None
-    skills: tuple[SkillScore, ...] = ()
-
-
-class RunHistory(NamedTuple):
-    """Comparable runs, the newest last."""
-
-    depth: Depth
-    scoring_version: int
-    runs: tuple[PastRun, ...]
-    schema_version: int = SCHEMA_VERSION
 
 
 def read_history(folder: str, event: Event, session: ActionSession) -> RunHistory | None:

@@ -59,7 +59,7 @@ from skillgate.settings import INPUTS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from skillgate.action.history import RunHistory
+    from skillgate.action.comment.subject import RunHistory
     from skillgate.action.outcome import Results
     from skillgate.console import Console
     from skillgate.model.finding import Page

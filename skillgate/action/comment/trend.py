@@ -14,7 +14,7 @@ from skillgate.report.view import Cell, Fold, Heading, Note, Row, Table, code, c
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from skillgate.action.history import RunHistory
+    from skillgate.action.comment.subject import RunHistory
     from skillgate.report.links import Links
     from skillgate.report.view import Block
 
