@@ -1,5 +1,6 @@
 """The steps of a release that change or read the working tree; release.yml and the rehearsal both run them.
 
+python .ci/release.py pin VERSION OWNER/NAME
 python .ci/release.py stamp VERSION OWNER/NAME [--image NAME@sha256:DIGEST]
 python .ci/release.py notes VERSION
 python .ci/release.py commit VERSION
@@ -23,10 +24,24 @@ REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}")
 IMAGE = re.compile(r"[a-z0-9.:-]{1,200}(?:/[a-z0-9._-]{1,100}){2}@sha256:[0-9a-f]{64}")
 PLACES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CITATION.cff", "Dockerfile", "docs", "examples")
 BUILT = "  image: Dockerfile\n"
+OWN = re.compile(r"(?<=uses: )\S+@v\d+\.\d+\.\d+(?= )")
+"""What a reusable workflow calls the Action of its own release; it pins every other action by hash."""
 
 
 class ReleaseError(Exception):
     """The release must stop: what is wrong, and what to do."""
+
+
+def pin(version: str, repository: str) -> None:
+    """Let the reusable workflows run the Action of this version.
+
+    This happens in a pull request: the token of the release workflow must not change workflows.
+    """
+    _require(VERSION, version, "version", "0.1.0")
+    _require(REPOSITORY, repository, "repository", "OWNER/NAME")
+    for path in _workflows():
+        text = path.read_text(encoding="utf-8")
+        path.write_text(OWN.sub(f"{repository}@v{version}", text), encoding="utf-8", newline="\n")
 
 
 def stamp(version: str, repository: str, image: str = "") -> None:
@@ -37,6 +52,12 @@ def stamp(version: str, repository: str, image: str = "") -> None:
     if written is None or written[1] != version:
         raise ReleaseError(f"skillgate/__init__.py does not say {version}: change __version__ in a pull request first")
     notes(version)
+    others = {own for path in _workflows() for own in OWN.findall(path.read_text(encoding="utf-8"))}
+    if others != {f"{repository}@v{version}"}:
+        raise ReleaseError(
+            f"the reusable workflows run {', '.join(sorted(others)) or 'no Action'}: in a pull request first, run"
+            f" python .ci/release.py pin {version} {repository}"
+        )
     for path in _documents():
         text = path.read_text(encoding="utf-8")
         if ACCOUNT in text:
@@ -82,6 +103,10 @@ def _documents() -> list[Path]:
     return [Path(name) for name in listed if name and Path(name).suffix != ".svg"]
 
 
+def _workflows() -> list[Path]:
+    return sorted(Path(".github/workflows").glob("*.yml"))
+
+
 def _add_urls(path: Path, url: str, version: str) -> None:
     text = path.read_text(encoding="utf-8")
     if "[project.urls]" in text:
@@ -110,9 +135,10 @@ def main(arguments: list[str]) -> int:
     """Run one step; 1 with a message where it cannot be done."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     steps = parser.add_subparsers(dest="step", required=True)
-    step = steps.add_parser("stamp")
-    step.add_argument("version")
-    step.add_argument("repository")
+    for name in ("pin", "stamp"):
+        step = steps.add_parser(name)
+        step.add_argument("version")
+        step.add_argument("repository")
     step.add_argument("--image", default="")
     for name in ("notes", "commit"):
         steps.add_parser(name).add_argument("version")
@@ -122,6 +148,8 @@ def main(arguments: list[str]) -> int:
     args = parser.parse_args(arguments)
     try:
         match args.step:
+            case "pin":
+                pin(args.version, args.repository)
             case "stamp":
                 stamp(args.version, args.repository, args.image)
             case "notes":

@@ -829,8 +829,8 @@ PR_NUMBER: Setting[int | None] = _integer(
 )
 REGRESSION_ISSUE: Setting[bool] = _flag(
     "regression-issue",
-    help="Open or update an issue on a regression, and close it once there is none. Needs the permission issues:"
-    " write; has no effect in pull requests and merge groups. comment-key distinguishes issues.",
+    help="Keep an issue open for each skill that got worse, and close it when the skill has recovered. Needs the"
+    " permission issues: write; has no effect in pull requests and merge groups. comment-key distinguishes issues.",
     action=Input("false"),
     configured=False,
 )

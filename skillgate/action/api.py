@@ -15,6 +15,7 @@ import json
 import logging
 import re
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from urllib.parse import urlsplit
 
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from github.Requester import Requester
+
+    from skillgate.action.comment.issue import Issue
 
 TIMEOUT_S = 20  # of every request: to connect, and between two parts of an answer
 MAX_WAIT_S = 120.0  # of all waiting of a connection: a comment is not worth an hour of a runner
@@ -217,6 +220,7 @@ def _json(text: str) -> Any:  # noqa: ANN401 -- any JSON
 
 _GONE = (404, 410)  # of a comment or an issue that was just listed
 _NEEDS_ISSUES = "the job needs `permissions: issues: write` for an issue: "
+_IMPORTANCE = ("forbidden", "failed", "created", "updated", "closed", "unchanged", "skipped")
 _VIEWER = "query { viewer { login } }"
 
 
@@ -232,17 +236,18 @@ class Posted(NamedTuple):
     """The result of posting a comment or an issue."""
 
     status: str  # created, updated, unchanged, skipped (none exists, and none is wanted), forbidden or failed
-    url: str = ""  # the comment's page
+    url: str = ""  # the page of the comment, or those of the issues, one per line
     reason: str = ""  # why it failed or is incomplete: one sentence for a warning, without the token
 
 
 class Repository:
-    """One repository on GitHub, with the comments on its pull requests and its issue about regressions."""
+    """One repository on GitHub, with the comments on its pull requests and its issues about regressions."""
 
     def __init__(self, connection: Connection, full_name: str) -> None:
         self._connection = connection
         self._path = f"/repos/{full_name}"
         self._login: str | None = None
+        self._listed: list[sticky.Comment] | None = None  # the open issues
 
     def put_comment(self, number: int, body: str, marker: str, *, create: bool = True) -> Posted:
         """Create, update or leave the one comment on a pull request, so that it is ``body``.
@@ -262,30 +267,48 @@ class Repository:
         path = f"{self._path}/issues/{number}/comments"
         return self._posted(lambda: _retried(lambda gone: self._put(path, body, marker, gone, create=create)))
 
-    def put_issue(self, marker: str, title: str, body: str) -> Posted:
-        """Open, update or leave the one open issue of a marker, so that it is ``body``.
+    def update_issues(self, marks: re.Pattern[str], decide: Callable[[frozenset[str]], Iterable[Issue]]) -> Posted:
+        """Open, update or close issues, as ``decide`` says from the markers of the open ones.
 
-        As with :meth:`put_comment`, both marker and author identify our issues; later ones become pointers to the
-        oldest, and are closed.
+        As with :meth:`put_comment`, both marker and author identify our issues. If several have one marker, later ones
+        become pointers to the oldest, and are closed.
 
-        ``body``: Markdown, at most 65,536 UTF-16 code units.
-
-        Returns:
-            The result; a failure of GitHub is returned and never raised.
-        """
-        if refusal := sticky.refusal(body, marker):
-            return Posted("failed", reason=refusal)
-        return self._posted(lambda: _retried(lambda gone: self._put_issue(marker, title, body, gone)), _NEEDS_ISSUES)
-
-    def close_issue(self, marker: str, body: str) -> Posted:
-        """Close the open issues of a marker, with a comment; ``skipped`` if there is none.
-
-        ``marker``: the first line of their bodies.
+        ``marks``: what the markers match.
 
         Returns:
-            The result; a failure of GitHub is returned and never raised.
+            The most important result, with the addresses of all issues, one per line. A failure of GitHub is returned
+                and never raised; after one that is not about permissions, the other issues are still handled.
         """
-        return self._posted(lambda: self._close(marker, body), _NEEDS_ISSUES)
+        done: list[Posted] = []
+        known: frozenset[str] = frozenset()
+
+        def listed() -> Posted:
+            nonlocal known
+            known = self._own_marks(marks)
+            return Posted("skipped")
+
+        done.append(self._posted(listed, _NEEDS_ISSUES))
+        for issue in decide(known) if done[0].status == "skipped" else ():
+            if done[-1].status == "forbidden":
+                break
+            if refusal := sticky.refusal(issue.body, issue.marker) if issue.body else "":
+                done.append(Posted("failed", reason=refusal))
+                continue
+            done.append(self._posted(partial(self._update_issue, issue), _NEEDS_ISSUES))
+        first = min(done, key=lambda one: _IMPORTANCE.index(one.status))
+        return first._replace(url="\n".join(dict.fromkeys(one.url for one in done if one.url)))
+
+    def _update_issue(self, issue: Issue) -> Posted:
+        if not issue.body:
+            return self._close(issue.marker, issue.closing)
+        return _retried(lambda gone: self._put_issue(issue.marker, issue.title, issue.body, gone))
+
+    def _own_marks(self, marks: re.Pattern[str]) -> frozenset[str]:
+        """Return the markers of our open issues."""
+        found = {sticky.first_line(one.body) for one in self._open_issues()}
+        return frozenset(
+            mark for mark in found if marks.fullmatch(mark) and self._decide_issue(mark, "").current is not None
+        )
 
     def _posted(self, act: Callable[[], Posted], needed: str = "") -> Posted:
         try:
@@ -306,6 +329,7 @@ class Repository:
                 return Posted("created", address(answer.data))
             self._connection.wait_after(answer, tries)
             tries += 1
+            self._listed = None
             decision = self._decide_issue(marker, body, gone)  # it may exist, if only the reply was lost
         existing = decision.current
         if decision.outdated:
@@ -329,8 +353,13 @@ class Repository:
         return Posted("closed", decision.current.url)
 
     def _decide_issue(self, marker: str, body: str, gone: Collection[int] = ()) -> sticky.Decision:
-        listed = self._connection.pages(f"{self._path}/issues", {"state": "open"})
-        return self._decided((one for page in listed for one in issues(page)), marker, body, gone)
+        return self._decided(self._open_issues(), marker, body, gone)
+
+    def _open_issues(self) -> list[sticky.Comment]:
+        if self._listed is None:
+            pages = self._connection.pages(f"{self._path}/issues", {"state": "open"})
+            self._listed = [one for page in pages for one in issues(page)]
+        return self._listed
 
     def _decided(
         self, found: Iterable[sticky.Comment], marker: str, body: str, gone: Collection[int]

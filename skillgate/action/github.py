@@ -82,6 +82,11 @@ class Event(NamedTuple):
     on_pull_request: bool = False  # for ``issue_comment``: whether it is on a pull request, or may be
 
     @property
+    def is_change(self) -> bool:
+        """Whether it is about commits that are not merged yet."""
+        return self.pull_request is not None or self.name in ("merge_group", "workflow_run", "issue_comment")
+
+    @property
     def is_about_pull_request(self) -> bool:
         """Whether an event without its own pull request is still about one."""
         return self.on_pull_request or (self.workflow_run is not None and self.workflow_run.event in _OF_CHANGES)

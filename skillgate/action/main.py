@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 from skillgate import __version__, settings
 from skillgate.action.comment.subject import Subject
 from skillgate.action.github import LARGEST, Event, mode_of, read_event
+from skillgate.action.history import continued, read_history
 from skillgate.action.outcome import Certificates, Publisher, prepare, repository_of, token
 from skillgate.action.plan import (
     BENCH,
@@ -58,12 +59,13 @@ from skillgate.settings import INPUTS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from skillgate.action.comment.subject import RunHistory
     from skillgate.action.outcome import Results
     from skillgate.console import Console
     from skillgate.model.finding import Page
     from skillgate.model.invocation import InvocationReport
 
-_DOCUMENTS = ("run", "report", "diff", "bench", "bench_diff", "invocations")
+_DOCUMENTS = ("run", "report", "diff", "bench", "bench_diff", "invocations", "history")
 _SYSTEM = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -93,9 +95,11 @@ def run(session: Console) -> int:
     fallback = _valid_request(environ)
     event, publication = Event(), Publication(comment="never")
     certificates: Certificates | None = None
+    history: RunHistory | None = None
     try:
         event = read_event(environ, _payload(environ))
         publication = _publication(fallback, event, session.cwd)
+        history = read_history(publication.report_dir, event, session)
         request = request_of(read_inputs(environ))
         for warning in unknown_inputs(environ):
             session.note(warning)
@@ -110,6 +114,7 @@ def run(session: Console) -> int:
         # Never replace the documents of another run.
         folder = _cleared(publication.report_dir, session.cwd) if is_gate else ""
         publication = publication._replace(sarif="", report_dir=folder, certificate="", badges="")
+    subject = subject._replace(history=continued(history, subject, event))
     return _publish(subject, publication, Publisher(session, event, certificates), session.redactor)
 
 
@@ -185,14 +190,13 @@ def _valid_request(environ: Mapping[str, str]) -> ActionRequest:
 
 def _publication(request: ActionRequest, event: Event, workspace: str) -> Publication:
     """Return what to publish where, without forbidden places."""
-    is_change = event.pull_request is not None or event.name in ("merge_group", "workflow_run", "issue_comment")
     return Publication(
         report_dir=writable(request.report_dir, workspace, folder=True),
         sarif=writable(request.sarif, workspace),
         pull_request=event.pull_request if request.pr_number is None else request.pr_number,
         comment=request.comment,
         annotations=request.annotations,
-        issue=request.regression_issue and not is_change,  # issues are only for merged commits
+        issue=request.regression_issue and not event.is_change,  # issues are only for merged commits
         certificate=writable(request.certificate, workspace),
         badges=writable(request.badges, workspace, folder=True),
     )

@@ -11,7 +11,17 @@ import uuid
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate import __version__, settings
-from skillgate.action.plan import Effect, Log, PutComment, PutIssue, SetOutputs, Summarise, WriteCertificates, WriteFile
+from skillgate.action.comment.issue import Issue, issues, marks
+from skillgate.action.plan import (
+    Effect,
+    Log,
+    PutComment,
+    PutIssues,
+    SetOutputs,
+    Summarise,
+    WriteCertificates,
+    WriteFile,
+)
 from skillgate.action.protocol import command, outputs_text
 from skillgate.action.request import ActionRequest, ActionSession, Checkout, require_untracked, variable
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED, IncompleteError, SkillgateError, UsageError
@@ -28,10 +38,10 @@ from skillgate.scoring.gate import sampled_layers
 from skillgate.store.target import Target, require_file, require_packages, target_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from skillgate.action.api import Posted, Repository
-    from skillgate.action.comment.issue import Issue
+    from skillgate.action.comment.subject import Subject
     from skillgate.action.context import RunContext
     from skillgate.action.github import Event
     from skillgate.evaluation.request import CertificateRequest, Scope
@@ -368,7 +378,7 @@ class Publisher:
 
     Attributes:
         posted: the result of the comment, None if there is none.
-        issue: the result of the regression issue, None if there is none.
+        issue: the result of the regression issues, None if there are none.
         failures: sentences on what could not be written.
     """
 
@@ -392,8 +402,8 @@ class Publisher:
                     self._append("GITHUB_STEP_SUMMARY", self._redactor.clean(text) + "\n")
                 case PutComment():
                     self._comment(effect)
-                case PutIssue(issue):
-                    self._issue(issue)
+                case PutIssues(subject):
+                    self._issues(subject)
                 case WriteCertificates(report):
                     self._write_certificates(report)
                 case SetOutputs(values):
@@ -444,14 +454,13 @@ class Publisher:
             level = "notice" if self.posted.status == "forbidden" and self._event.is_fork else "warning"
             self._warn(f"comment {self.posted.status}: {self.posted.reason}", level=level)
 
-    def _issue(self, issue: Issue) -> None:
-        clean = self._redactor.clean
-        if issue.body:
-            self.issue = self._posted(lambda to: to.put_issue(issue.marker, clean(issue.title), clean(issue.body)))
-        else:
-            self.issue = self._posted(lambda to: to.close_issue(issue.marker, clean(issue.closing)))
+    def _issues(self, subject: Subject) -> None:
+        def decide(known: Collection[str]) -> list[Issue]:
+            return [Issue(one.marker, *map(self._redactor.clean, one[1:])) for one in issues(subject, known)]
+
+        self.issue = self._posted(lambda to: to.update_issues(marks(subject.key), decide))
         if self.issue.reason:
-            self._warn(f"issue {self.issue.status}: {self.issue.reason}")
+            self._warn(f"issues {self.issue.status}: {self.issue.reason}")
 
     def _posted(self, act: Callable[[Repository], Posted]) -> Posted:
         from skillgate.action.api import Posted  # imports the client, only to comment

@@ -6,11 +6,11 @@ import json
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.action.comment.comment import comment, headline, marker, summary
-from skillgate.action.comment.issue import Issue, issue
 from skillgate.action.comment.verdict import has_moved
 from skillgate.action.protocol import command, quiet
 from skillgate.format import Style
 from skillgate.model.bench import Flip
+from skillgate.model.codec import encode
 from skillgate.model.finding import Severity
 from skillgate.report import bench, score
 from skillgate.report import json as documents
@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 RUN, REPORT, DIFF = "run.json", "report.json", "diff.json"
 BENCH, BENCH_DIFF = "benchmark.json", "benchmark-diff.json"
 INVOCATIONS = "invocations.json"
+HISTORY = "history.json"
 """The documents of a run in its report directory, which a second workflow reads."""
-DOCUMENTS = (RUN, REPORT, DIFF, BENCH, BENCH_DIFF, INVOCATIONS, "report.html", "report.md")
+DOCUMENTS = (RUN, REPORT, DIFF, BENCH, BENCH_DIFF, INVOCATIONS, HISTORY, "report.html", "report.md")
 """All files that are written there."""
 _WIDTH = 120  # columns of the log
 _REASONS = 100  # in an output; run.json has all
@@ -72,8 +73,11 @@ OUTPUTS = (
     Output("invocations-json", "The path of invocations.json in the workspace; empty without such a gate."),
     Output("comment-status", "created, updated, unchanged, skipped, forbidden or failed."),
     Output("comment-url", "The comment's address; empty without one."),
-    Output("issue-status", "created, updated, unchanged, closed, skipped, forbidden or failed."),
-    Output("issue-url", "The address of the regression issue; empty without one."),
+    Output(
+        "issue-status",
+        "forbidden, failed, created, updated, closed, unchanged or skipped: the first that applies to an issue.",
+    ),
+    Output("issue-url", "The addresses of the regression issues that were opened, updated or closed, one per line."),
     Output("certificate-file", "The path of the certificate; empty for none."),
     Output("badges-dir", "The directory of the badges; empty for none."),
 )
@@ -111,10 +115,10 @@ class PutComment(NamedTuple):
     create: bool
 
 
-class PutIssue(NamedTuple):
-    """Open, update or close the regression issue."""
+class PutIssues(NamedTuple):
+    """Open, update or close the issues about regressions of a run."""
 
-    issue: Issue
+    subject: Subject
 
 
 class WriteCertificates(NamedTuple):
@@ -129,7 +133,7 @@ class SetOutputs(NamedTuple):
     values: tuple[tuple[str, str], ...]
 
 
-Effect = WriteFile | Log | Summarise | PutComment | PutIssue | WriteCertificates | SetOutputs
+Effect = WriteFile | Log | Summarise | PutComment | PutIssues | WriteCertificates | SetOutputs
 
 
 class Publication(NamedTuple):
@@ -141,7 +145,7 @@ class Publication(NamedTuple):
     comment: str = "always"  # ``always``, ``changes``, ``failures`` or ``never``
     annotations: str = "all"  # ``all``, ``errors`` or ``none``
     create: bool = True  # whether a pull request without a comment may get one
-    issue: bool = False  # whether a regression opens an issue
+    issue: bool = False  # whether regressions open issues
     certificate: str = ""  # the certificate file, ``""`` for none
     badges: str = ""  # the directory of badges, ``""`` for none
 
@@ -174,9 +178,8 @@ def _effects(
     yield Summarise(text)
     if publication.pull_request is not None and publication.comment != "never":
         yield PutComment(publication.pull_request, comment(subject), marker(subject.key), creates(subject, publication))
-    regression = issue(subject) if publication.issue else None
-    if regression is not None:
-        yield PutIssue(regression)
+    if publication.issue and subject.report is not None and subject.diff is not None:
+        yield PutIssues(subject)
     yield SetOutputs(tuple(_outputs(subject, publication).items()))
 
 
@@ -249,6 +252,8 @@ def _files(subject: Subject, folder: str, markdown: str) -> Iterator[WriteFile]:
     for name, value in values.items():
         if value is not None:
             yield WriteFile(f"{folder}/{name}", documents.render(value), is_json=True)
+    if subject.history is not None:
+        yield WriteFile(f"{folder}/{HISTORY}", json.dumps(encode(subject.history)) + "\n", is_json=True)
     yield WriteFile(f"{folder}/report.md", markdown)
     links = Links(subject.repository_url, subject.run_url, commit=subject.run.head, trusted=subject.trusted)
     page = (

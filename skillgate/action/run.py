@@ -300,7 +300,7 @@ def merge_reports(request: ActionRequest, event: Event, session: ActionSession) 
     Raises:
         UsageError: the event is a change, or a report is not usable.
     """
-    if event.pull_request is not None or event.name in ("merge_group", "workflow_run", "issue_comment"):
+    if event.is_change:
         raise UsageError(f"{_CHANGES} {event.name}")
     context = load_context(request, event, session.cwd)
     session = session.with_config(context.config)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
 from skillgate.action.comment.subject import Subject
+from skillgate.bench.request import DiffPolicy
 from skillgate.model.documents import ActionRun, Diff, DiffSide
 from skillgate.model.finding import AcrossChange, Client, Finding, ListingUse, Severity, Suppressed
 from skillgate.model.report import (
@@ -438,6 +440,35 @@ def at_the_root() -> Subject:
     return subject(run("fail", ".: 1 error"), (before, after._replace(skill=name, findings=found)))
 
 
+def measured() -> Subject:
+    """Scores, a benchmark that got worse, and gates on recorded invocations."""
+    from skillgate.bench.diff import diff as bench_diff
+    from tests.bench.written import good, mixed, skill_report, whole
+    from tests.report.invocations_made import check, figures
+    from tests.report.invocations_made import report as recorded
+
+    passing = good(tasks=7)
+    failing = [replace(one, task_id="t06") for one in mixed() if one.task_id == "t01"]
+    now = [*failing, *(one for one in passing if one.task_id != "t06")]
+    before, after = whole(skill_report(passing, "csv-import")), whole(skill_report(now, "csv-import"))
+    compared = bench_diff(
+        before, after, label_a="the base", label_b="the change", version=TOOL.version, policy=DiffPolicy()
+    )
+    low, high = figures("skills/csv-import", 58.4, 47), figures("skills/report-writer", 81.7, 130)
+    checks = (
+        check(low, "publish", "failed", "average 58.40 is under 70"),
+        check(high, "publish", "passed"),
+        check(low, "deprecation", "clear", kind="trigger"),
+    )
+    reasons = (
+        "skills/csv-import: the gate publish on recorded invocations failed: average 58.40 is under 70",
+        "benchmark: csv-import on own got worse: t06 no longer passes",
+    )
+    return subject(run("fail", *reasons), _risen(), same("skills/csv-import"))._replace(
+        bench=after, bench_diff=compared, invocations=recorded(low, high, gates=checks)
+    )
+
+
 SITUATIONS = {
     make.__name__.replace("_", "-"): make
     for make in (
@@ -462,5 +493,6 @@ SITUATIONS = {
         three_dead_links,
         broken_but_passing,
         beside,
+        measured,
     )
 }

@@ -32,8 +32,12 @@ class Clone(NamedTuple):
         return (self.folder / name).read_text(encoding="utf-8")
 
 
-def clone_into(folder: Path) -> Clone:
-    """Commit the working tree, uncommitted files included, in a repository of its own."""
+def clone_into(folder: Path, repository: str = "") -> Clone:
+    """Commit the working tree, uncommitted files included, in a repository of its own.
+
+    ``repository``: whose Action the reusable workflows run, as the pull request before a release makes them; ``""`` to
+    leave them as they are.
+    """
     listed = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard", "-z"], cwd=ROOT, capture_output=True, check=True
     )
@@ -45,6 +49,8 @@ def clone_into(folder: Path) -> Clone:
     log = made.text("CHANGELOG.md").replace("## [Unreleased]", f"## [{__version__}] - 2026-12-01\n\nFirst of all.", 1)
     (folder / "CHANGELOG.md").write_text(log + "\n## [0.0.1]\n\nOlder.\n", encoding="utf-8")
     made.git("init", "-q", "-b", "main")
+    if repository:
+        assert made.step("pin", __version__, repository) == (0, "")
     made.git("add", "-A")
     made.git("commit", "-qm", "Project")
     return made

@@ -1,9 +1,10 @@
 """The example workflows, run by `act`: a runner of GitHub's workflows that is not ours.
 
 The workflow files are those that a repository would have, byte for byte. Only what they use is at hand: `action.yml` is
-a copy that points at the image built here, checkout is act's own, and the actions for artifacts, caches and
-attestations are stand-ins that copy files to and from a directory of the host. As on GitHub each job has a workspace of
-its own, which holds nothing before checkout. Not as on GitHub: the job runs as root, and no permission is enforced.
+a copy that points at the image built here, and the reusable workflows beside it are copies that name it, as a release
+pins them. Checkout is act's own, and the actions for artifacts, caches and attestations are stand-ins that copy files
+to and from a directory of the host. As on GitHub each job has a workspace of its own, which holds nothing before
+checkout. Not as on GitHub: the job runs as root, and no permission is enforced.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skillgate.cli.commands.init import FILES, place, reference, workflow
+from skillgate.homepage import ACCOUNT, repository
 from tests.container.engine import BASE_IMAGE, PROJECT
 from tests.container.pull_request import REPOSITORY
 from tests.container.runner import TOKEN
@@ -57,15 +59,17 @@ else cp -R "/store/artifacts/$NAME/." "$FOLDER/"; fi
 """,
     # What is not there is not kept, and that is no failure; a key is written once.
     "actions/cache/save": """\
-if [ -d "$FOLDER" ]; then
-mkdir -p /store/caches && mkdir "/store/caches/$KEY" && cp -R "$FOLDER/." "/store/caches/$KEY/"
+if [ -e "$FOLDER" ]; then
+mkdir -p /store/caches && mkdir "/store/caches/$KEY" && cp -R "$FOLDER" "/store/caches/$KEY/content"
 else echo "nothing to keep: $FOLDER"; fi
 """,
     # The newest whose key begins so.
     "actions/cache/restore": """\
 found="$(ls -td "/store/caches/$PREFIX"* 2>/dev/null | head -n 1)"
 if [ -n "$found" ]; then
-mkdir -p "$FOLDER" && cp -R "$found/." "$FOLDER/" && echo "key=${found##*/}" >> "$GITHUB_OUTPUT"
+if [ -d "$found/content" ]; then mkdir -p "$FOLDER" && cp -R "$found/content/." "$FOLDER/"
+else mkdir -p "$(dirname "$FOLDER")" && cp "$found/content" "$FOLDER"; fi
+echo "key=${found##*/}" >> "$GITHUB_OUTPUT"
 fi
 """,
     "astral-sh/setup-uv": """\
@@ -78,6 +82,12 @@ python3 -m venv /tmp/uv && /tmp/uv/bin/pip install --quiet uv && echo /tmp/uv/bi
 def workflows() -> dict[str, str]:
     """Give the workflow files of a repository that uses all of them, text by path."""
     return {place(name): workflow(name) for name in FILES}
+
+
+def pinned(name: str) -> str:
+    """Give a reusable workflow that names our account, as a release pins it."""
+    text = (PROJECT / ".github/workflows" / name).read_text(encoding="utf-8")
+    return text.replace(f"{ACCOUNT}/skillgate", repository())
 
 
 @dataclass(slots=True, kw_only=True)
@@ -168,11 +178,17 @@ class Act:
         return Done(done.returncode, (done.stdout + done.stderr).decode("utf-8", "replace"))
 
     def _actions(self, text: str) -> dict[str, Path]:
-        """Lay out what a workflow uses; every action but checkout, which act does itself."""
+        """Lay out what a workflow and those that it calls use; every action but checkout, which act does itself."""
         manifest = (PROJECT / "action.yml").read_text(encoding="utf-8")
         ours = self.manifest or manifest.replace("image: Dockerfile", f"image: docker://{self.image}")
         assert ours != manifest
         places = {reference(): self._lay_out(reference(), "", ours)}
+        for name in re.findall(rf"uses: {repository()}/\.github/workflows/(\S+)@v", text):
+            called = pinned(name)
+            text += called
+            place = places[reference()] / ".github/workflows" / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(called, encoding="utf-8")
         for action, version in re.findall(r"uses: ((?:actions|astral-sh)/[\w/-]+)@(\S+)", text):
             if action != "actions/checkout":
                 owner, name, *below = action.split("/")

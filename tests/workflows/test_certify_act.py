@@ -1,4 +1,4 @@
-"""The workflow that certifies, run by act: shards, joined, certified, and an issue where something is worse."""
+"""The workflow that certifies, run by act: shards, joined, certified, and an issue for each skill that got worse."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from skillgate.cli.commands.init import place, workflow
 from tests.container.pull_request import GOOD, OTHER, Change, skill
 from tests.hooks.workshop import Done, tool
 from tests.workflows.act import Act, workflows
@@ -92,6 +93,8 @@ def test_shards_are_joined_certified_and_what_gets_worse_has_an_issue_until_it_i
     certificate = act.artifact("skillgate-certificate", "skillgate-certificate/certificate.json")
     assert [one["path"] for one in certificate["skills"]] == ["skills/chart", "skills/tidy"]
     assert json.loads((act.store / "attested/certificate.json").read_text(encoding="utf-8")) == certificate
+    badges = act.store / "artifacts/skillgate-certificate/skillgate-certificate/badges"
+    assert {"tidy.svg", "chart.json", "catalogue.svg"} <= {path.name for path in badges.iterdir()}
     assert (kept(act), fake.issues) == ({"skillgate-certified-1-1"}, [])
     assert demo.take()
 
@@ -105,7 +108,7 @@ def test_shards_are_joined_certified_and_what_gets_worse_has_an_issue_until_it_i
         True,
     )  # on one set of prompts, though the description is another
     (issue,) = fake.issues
-    assert (issue["state"], "tidy" in issue["body"]) == ("open", True)
+    assert (issue["state"], issue["title"]) == ("open", "skillgate: skills/tidy has got worse")
     assert (kept(act), (act.store / "attested/certificate.json").exists()) == ({"skillgate-certified-1-1"}, False)
     assert demo.take()
 
@@ -115,3 +118,24 @@ def test_shards_are_joined_certified_and_what_gets_worse_has_an_issue_until_it_i
     assert [one["state"] for one in fake.issues] == ["closed"]
     assert kept(act) == {"skillgate-certified-1-1", "skillgate-certified-3-1"}
     assert demo.take() == []  # all of it was asked before
+    history = act.artifact("skillgate-certificate", "skillgate-report/history.json")
+    tidy = [{one["path"]: one["score"] for one in run["skills"]}["skills/tidy"] for run in history["runs"]]
+    assert tidy[0] == tidy[2] > tidy[1]  # the run that failed is in it, too
+
+
+def test_a_scripted_model_gives_certificate_and_badges_that_say_so(act: Act, tmp_path: Path, fake: FakeGitHub) -> None:
+    """The example with two lines changed: fewer shards, and who answers. There is no secret."""
+    text = workflow("certify").replace("shards: 4", "shards: 2\n      provider: scripted")
+    files = {**SETTINGS, **skill("tidy"), place("certify"): text}
+    made = Change(tmp_path / "workspace", files, {"README.md": "A line.\n"})
+    act.secrets = {}
+    done = act.run_file(place("certify"), "schedule", SCHEDULE, made.folder)
+    assert done.code == 0, done.said
+    parts = [act.artifact(f"skillgate-part-{number}", "report.json")["shard"] for number in (1, 2)]
+    assert parts == ["1/2", "2/2"]
+    certificate = act.artifact("skillgate-certificate", "skillgate-certificate/certificate.json")
+    (only,) = certificate["skills"]
+    assert (only["path"], only["certified"]) == ("skills/tidy", False)
+    badge = act.artifact("skillgate-certificate", "skillgate-certificate/badges/tidy.json")
+    assert "scripted" in json.dumps([badge, only])
+    assert fake.issues == []

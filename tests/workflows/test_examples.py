@@ -10,15 +10,15 @@ import yaml
 
 from skillgate import __version__
 from skillgate.action.plan import OUTPUTS
-from skillgate.action.request import default_of
 from skillgate.cli.commands.init import FILES, place, reference, workflow
 from skillgate.homepage import ACCOUNT, repository
-from skillgate.settings import INPUTS, REPORT_DIR
+from skillgate.settings import INPUTS
 from tests.container.engine import PROJECT
 from tests.published import HOMEPAGE
+from tests.workflows.reusable import CALLED, interface
 
 NAMES = tuple(FILES)
-SINGLE = tuple(name for name in NAMES if name != "certify")  # of one job
+MOST_LINES = 40
 
 
 def parsed(name: str) -> dict[Any, Any]:
@@ -30,6 +30,16 @@ def job(name: str) -> dict[str, Any]:
     (only,) = parsed(name)["jobs"].values()
     found: dict[str, Any] = only
     return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_workflow_that_a_user_copies_is_short(name: str) -> None:
+    assert len(workflow(name).splitlines()) <= MOST_LINES
+
+
+def test_the_job_of_a_pull_request_that_comments_has_about_ten_lines() -> None:
+    job = workflow("pull-request").partition("\n  skillgate:\n")[2].partition("      - if:")[0]
+    assert len(job.splitlines()) <= 12
 
 
 def step(name: str, uses: str) -> dict[str, Any]:
@@ -46,19 +56,20 @@ def test_what_the_examples_show_is_what_is_written() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_workflow_names_others_by_the_file_that_they_are_written_to(name: str) -> None:
     written = {place(other).rpartition("/")[2] for other in NAMES}
-    assert set(re.findall(r"[\w-]+\.yml", workflow(name))) <= written
+    assert set(re.findall(r"[\w-]+\.yml", workflow(name))) <= {*written, *CALLED.values()}
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_action_is_pinned_ours_to_this_version(name: str) -> None:
     assert f"https://github.com/{reference()}" == f"{HOMEPAGE}@v{__version__}"
     used = re.findall(r"uses: (\S+)(?: # (v\d+\.\d+\.\d+))?$", workflow(name), re.MULTILINE)
-    assert (reference(), "") in used
     assert len(used) == workflow(name).count("uses: ")
-    assert all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", uses) and version for uses, version in used if uses != reference())
+    ours = f"{repository()}/.github/workflows/{CALLED[name]}@v{__version__}" if name in CALLED else reference()
+    assert (ours, "") in used
+    assert all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", uses) and version for uses, version in used if uses != ours)
 
 
-@pytest.mark.parametrize("name", SINGLE)
+@pytest.mark.parametrize("name", NAMES)
 def test_no_job_has_a_right_that_it_does_not_use(name: str) -> None:
     assert parsed(name)["permissions"] == {}
     assert (
@@ -67,45 +78,33 @@ def test_no_job_has_a_right_that_it_does_not_use(name: str) -> None:
             "pull-request": {"contents": "read", "pull-requests": "write"},
             "fork": {"actions": "read", "pull-requests": "write"},
             "nightly": {"contents": "read"},
+            "certify": {"contents": "read", "issues": "write", "id-token": "write", "attestations": "write"},
         }[name]
     )
 
 
-@pytest.mark.parametrize("name", SINGLE)
-def test_the_inputs_that_a_workflow_gives_exist(name: str) -> None:
-    assert set(step(name, reference())) <= {entry.key for entry in INPUTS}
-    commented = re.findall(r"^ +# +([a-z-]+): (?=\d|silver|skillgate-report/)", workflow(name), re.MULTILINE)
-    assert set(commented) <= {entry.key for entry in INPUTS} | {"sarif_file"}
+@pytest.mark.parametrize("name", NAMES)
+def test_runs_of_a_workflow_do_not_overtake_one_another(name: str) -> None:
+    assert parsed(name)["concurrency"]["group"].startswith("skillgate")
+
+
+def test_nothing_of_a_pull_request_starts_what_has_a_key() -> None:
+    for name in NAMES:
+        if "secrets" in job(name):
+            assert sorted(parsed(name)[True]) == ["schedule", "workflow_dispatch"]
 
 
 def test_a_checkout_brings_the_base_and_leaves_no_token_behind() -> None:
     options = step("pull-request", "actions/checkout")
     assert (options["fetch-depth"], options["persist-credentials"]) == (2, False)
-    assert step("nightly", "actions/checkout")["persist-credentials"] is False
 
 
-def test_the_workflow_with_a_right_to_write_checks_nothing_out() -> None:
-    assert "checkout" not in workflow("fork")
+def test_the_second_workflow_starts_after_the_first() -> None:
     assert parsed("fork")[True]["workflow_run"]["workflows"] == [parsed("pull-request")["name"]]
 
 
-def test_the_second_workflow_downloads_what_the_first_has_uploaded() -> None:
-    sent, fetched = step("pull-request", "actions/upload-artifact"), step("fork", "actions/download-artifact")
-    report = default_of(REPORT_DIR)
-    assert sent["name"] == fetched["name"]
-    assert sent["path"] == fetched["path"] == report
-
-
-@pytest.mark.parametrize("name", ["pull-request", "nightly"])
-def test_what_is_uploaded_takes_the_place_of_what_an_earlier_attempt_has_left(name: str) -> None:
-    assert step(name, "actions/upload-artifact")["overwrite"] is True
-
-
-def test_a_report_that_is_missing_is_told_and_does_not_end_the_second_workflow() -> None:
-    download, comment = job("fork")["steps"]
-    assert download["continue-on-error"] is True
-    assert comment["uses"] == reference()
-    assert comment["with"]["mode"] == "comment"
+def test_what_is_uploaded_takes_the_place_of_what_an_earlier_attempt_has_left() -> None:
+    assert step("pull-request", "actions/upload-artifact")["overwrite"] is True
 
 
 def test_each_workflow_has_a_place_of_its_own() -> None:
@@ -130,58 +129,29 @@ def test_every_input_and_output_is_told_in_a_table() -> None:
     assert (PROJECT / "action.yml").read_text(encoding="utf-8") == action_yml(), "run docs/generate.py"
 
 
-PULL_REQUEST = {
-    "path": ".skillgate-answers",
-    "key": "skillgate-answers-pr-${{ github.event.number }}-${{ github.run_id }}",
-    "restore-keys": "skillgate-answers-pr-${{ github.event.number }}-",
-}
-DEFAULT = {
-    "path": ".skillgate-answers",
-    "key": "skillgate-answers-default-${{ github.run_id }}",
-    "restore-keys": "skillgate-answers-default-",
-}
-
-
-def uncommented(text: str) -> list[dict[str, Any]]:
-    """Give the steps of a workflow as they are once its comments that are YAML are taken in."""
-    lines = [re.sub(r"^( +)# (?=( *)[A-Za-z_-]+:|- )", r"\1", line) for line in text.splitlines()]
-    lines = [line for line in lines if line.strip() != "depth: quick" and not line.lstrip().startswith("# ")]
-    steps: list[dict[str, Any]] = next(iter(yaml.safe_load("\n".join(lines))["jobs"].values()))["steps"]
-    return steps
-
-
-def recipe() -> list[dict[str, Any]]:
-    """Give the steps that the page about pull requests shows for a judge."""
+def recipe() -> dict[str, Any]:
+    """Give the job that the page about pull requests shows for a judge."""
     page = (PROJECT / "docs/how-to/pull-requests.md").read_text(encoding="utf-8")
-    (block,) = [one for one in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL) if "actions/cache/" in one]
-    steps: list[dict[str, Any]] = yaml.safe_load(block.replace(f"{ACCOUNT}/skillgate", repository()))
-    return steps
+    (block,) = [one for one in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL) if "gate.yml" in one]
+    (found,) = yaml.safe_load(block.replace(f"{ACCOUNT}/skillgate", repository()))["jobs"].values()
+    job: dict[str, Any] = found
+    return job
 
 
-def of(steps: list[dict[str, Any]], action: str) -> list[dict[str, Any]]:
-    return [one for one in steps if one["uses"].partition("@")[0] == action]
+def nightly_with_a_judge() -> dict[str, Any]:
+    """Give the nightly job once its comments that are YAML are taken in."""
+    text = re.sub(r"^    # (?=( *)[A-Za-z_-]+:( |$))", "    ", workflow("nightly"), flags=re.MULTILINE)
+    (job,) = yaml.safe_load(text.replace("    To have", "    # To have"))["jobs"].values()
+    found: dict[str, Any] = job
+    return found
 
 
-@pytest.mark.parametrize("steps", [recipe(), uncommented(workflow("pull-request"))], ids=["page", "workflow"])
-def test_a_pull_request_restores_the_default_branch_s_answers_then_its_own_and_a_fork_saves_none(
-    steps: list[dict[str, Any]],
-) -> None:
-    assert [one["with"] for one in of(steps, "actions/cache/restore")] == [DEFAULT, PULL_REQUEST]
-    (save,) = of(steps, "actions/cache/save")
-    assert "github.event.pull_request.head.repo.full_name == github.repository" in save["if"]
-    assert save["with"]["key"] == f"{PULL_REQUEST['key']}-${{{{ github.run_attempt }}}}"
-    assert not of(steps, "actions/cache")  # it would save in a fork, too
-    (run,) = of(steps, reference().partition("@")[0])
-    assert run["with"]["cache-dir"] == save["with"]["path"] == DEFAULT["path"]
-    assert {"ANTHROPIC_API_KEY", "SKILLGATE_CACHE_KEY"} == set(run["env"])
-    order = [steps.index(one) for one in (*of(steps, "actions/cache/restore"), run, save)]
-    assert order == sorted(order)
-
-
-def test_the_default_branch_alone_saves_what_pull_requests_begin_with() -> None:
-    steps = uncommented(workflow("nightly"))
-    (restore,), (save,) = of(steps, "actions/cache/restore"), of(steps, "actions/cache/save")
-    assert restore["with"] == DEFAULT
-    assert "github.ref_name == github.event.repository.default_branch" in save["if"]
-    assert save["with"]["key"] == f"{DEFAULT['key']}-${{{{ github.run_attempt }}}}"
-    assert of(steps, reference().partition("@")[0])[0]["with"]["depth"] == "standard"
+@pytest.mark.parametrize(
+    ("job", "permissions"),
+    [(recipe(), {"contents": "read", "pull-requests": "write"}), (nightly_with_a_judge(), {"contents": "read"})],
+    ids=["page", "nightly"],
+)
+def test_a_judge_needs_a_depth_and_two_secrets(job: dict[str, Any], permissions: dict[str, str]) -> None:
+    assert job["uses"] == f"{repository()}/.github/workflows/gate.yml@v{__version__}"
+    assert (job["with"], job["permissions"]) == ({"depth": "standard"}, permissions)
+    assert job["secrets"] == {key: f"${{{{ secrets.{key} }}}}" for key in interface("gate.yml")["secrets"]}

@@ -107,14 +107,14 @@ def test_a_release_can_be_installed_and_its_action_pulls_the_image_that_was_push
     for folder in folders.values():
         folder.mkdir()
     with registry.registry(folders["registry"]) as local, FakeGitHub() as github:
-        clone = clone_into(folders["package"])
+        clone = clone_into(folders["package"], REPOSITORY)
         must(clone, "stamp", __version__, REPOSITORY)
         assert must(clone, "notes", __version__)
         build_package(clone)
         pushed = push_image(engine, clone, local.address)
         digest = pushed.partition("@")[2]
 
-        released = clone_into(folders["tag"])
+        released = clone_into(folders["tag"], REPOSITORY)
         must(released, "stamp", __version__, REPOSITORY, "--image", pushed)
         must(released, "commit", __version__)
         verified = must(released, "verify", TAG, pushed)

@@ -22,14 +22,14 @@ from skillgate.report.numbers import points, spread
 from skillgate.report.skill import Context
 from skillgate.report.steps import main_file, steps
 from skillgate.report.tally import badge_of, counts, suppressed_in_words
-from skillgate.report.view import Cell, Fold, Heading, Item, Items, Note, Pairs, Span, Table, columns, joined
+from skillgate.report.view import Cell, Fold, Heading, Item, Items, Note, Pairs, Span, Table, columns, joined, spans
 from skillgate.report.view import Row as TableRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
     from skillgate.action.comment.subject import Subject
-    from skillgate.model.bench import CompletionReport
+    from skillgate.model.bench import BenchChange, CompletionReport
     from skillgate.model.documents import SkillChange
     from skillgate.model.finding import Finding
     from skillgate.model.invocation import InvocationReport
@@ -59,6 +59,9 @@ def blocks(subject: Subject, rows: Sequence[Row], links: Links) -> Iterator[Bloc
         yield Heading("Changes to the gate itself, effective after the merge")
         yield from _folding(Items(tuple(Item(bounded(text, REASON)) for text in subject.run.policy_changes), "change"))
     yield from table(rows, links, compared=compared)
+    yield from _benchmark(subject)
+    if subject.invocations is not None and subject.invocations.gates:
+        yield _gates(subject.invocations)
     came = [finding for row in rows for finding in row.came]
     yield from found("New findings" if compared else "Findings", came, links, first=_is_untriggered(rows))
     yield from _todo(rows, links, {id(finding) for finding in came})
@@ -68,9 +71,6 @@ def blocks(subject: Subject, rows: Sequence[Row], links: Links) -> Iterator[Bloc
         yield from _folding(changes.suppressed(aside, context))
     yield from found("Findings outside the skills", subject.report.outside if subject.report else (), links)
     yield from _catalogue(subject, rows, context)
-    yield from _benchmark(subject)
-    if subject.invocations is not None and subject.invocations.gates:
-        yield _gates(subject.invocations)
     yield from _sureness(subject, rows, links)
     yield from _details(rows, links)
 
@@ -261,7 +261,7 @@ def _benchmark(subject: Subject) -> Iterator[Block]:
     if why:
         yield Items(tuple(map(Item, dict.fromkeys(why))), "reason")
     if reports:
-        yield bench.figures(reports)
+        yield _with_base(bench.figures(reports), [compared.get((one.skill_id, one.benchmark_id)) for one in reports])
     folds, flips, failing = [], Counter[Flip](), 0
     for one in reports:
         change = compared.get((one.skill_id, one.benchmark_id))
@@ -277,6 +277,23 @@ def _benchmark(subject: Subject) -> Iterator[Block]:
     said = ", ".join(f"{number:,} {what}" for number, what in counted if number)
     if folds:
         yield Fold(f"Tasks of the benchmark: {said or 'no change'}", tuple(folds))
+
+
+def _with_base(table: Table, compared: Sequence[BenchChange | None]) -> Table:
+    """Write the base's share of completed tasks before each that differs, in the table of the same skills."""
+    at = [column.name for column in table.columns].index("completed")
+    rows = []
+    for row, change in zip(table.rows, compared, strict=True):
+        cell = row.cells[at]
+        before = (
+            next((one.a for one in change.metrics if one.name == "completionRate" and one.a != one.b), None)
+            if change
+            else None
+        )
+        if before is not None and isinstance(cell, Cell):
+            cell = cell._replace(line=(f"{numbers.share(before)} → ", *spans(cell.line)))
+        rows.append(row._replace(cells=(*row.cells[:at], cell, *row.cells[at + 1 :])))
+    return table._replace(rows=tuple(rows))
 
 
 def _worst_first(one: CompletionReport) -> tuple[bool, float, str]:

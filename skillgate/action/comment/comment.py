@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from skillgate.action.comment import blocks, sticky, verdict
+from skillgate.action.comment.trend import trend
 from skillgate.report import score
 from skillgate.report.findings import bounded
 from skillgate.report.formats import markdown
@@ -51,12 +52,14 @@ def marker(key: str) -> str:
 def comment(subject: Subject) -> str:
     """Write the comment: at most 65,000 UTF-16 code units, the marker in its first line."""
     first = marker(subject.key) + "\n"
-    return first + _write(subject, COMMENT_UNITS - len(first), utf16)
+    return first + _write(subject, view(subject), COMMENT_UNITS - len(first), utf16)
 
 
 def summary(subject: Subject) -> str:
-    """Write the job summary: the comment without its marker, at most 1,000,000 bytes of UTF-8."""
-    return _write(subject, SUMMARY_BYTES, markdown.utf8)
+    """Write the job summary: the comment without its marker, and the trend; at most 1,000,000 bytes of UTF-8."""
+    shown = view(subject)
+    shown = shown._replace(blocks=(*trend(subject.history, links_of(subject)), *shown.blocks))
+    return _write(subject, shown, SUMMARY_BYTES, markdown.utf8)
 
 
 def headline(subject: Subject) -> str:
@@ -93,10 +96,10 @@ def alarm(subject: Subject) -> str:
     return " ".join(filter(None, ("" if subject.trusted else UNTRUSTED, verdict.scripted(subject))))
 
 
-def _write(subject: Subject, limit: int, measure: Callable[[str], int]) -> str:
+def _write(subject: Subject, shown: View, limit: int, measure: Callable[[str], int]) -> str:
     links = links_of(subject)
     rest, foot = elsewhere(subject, links), _foot(subject, links)
-    return markdown.write(view(subject), limit=limit, measure=measure, level=3, foot=foot, rest=rest)
+    return markdown.write(shown, limit=limit, measure=measure, level=3, foot=foot, rest=rest)
 
 
 def _foot(subject: Subject, links: Links) -> Line:

@@ -1,10 +1,12 @@
-"""The issue about regressions: what it says, and whether it is opened, updated or closed.
+"""The issues about regressions: one for each skill, what they say, and which are opened, updated or closed.
 
-Everything that a skill says is inert in it, and every address is built from what GitHub says of the run.
+Everything that a skill says is inert in them, and every address is built from what GitHub says of the run.
 """
 
 from __future__ import annotations
 
+import hashlib
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.action.comment import blocks, comment, verdict
@@ -13,24 +15,31 @@ from skillgate.model.documents import State
 from skillgate.model.score import Outcome
 from skillgate.report.findings import bounded
 from skillgate.report.formats import markdown
+from skillgate.report.numbers import points
 from skillgate.report.view import View, joined
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
     from skillgate.action.comment.subject import Subject
-    from skillgate.model.documents import Diff
+    from skillgate.model.documents import SkillChange
+    from skillgate.report.standing import Row
     from skillgate.report.view import Line
 
+MOST_OPEN = 10  # issues about one skill each; one more lists the other skills
 _REASONS = 20
+_TITLE = 120  # characters of a skill's path in a title
+_HOW_IT_ENDS = "Each run updates this issue, and closes it when"
 
 
 class Issue(NamedTuple):
-    """What the issue shall be.
+    """What an issue shall be.
 
     Attributes:
         marker: its first line, by which a later run finds it again.
-        title: plain text; ``""`` where there is nothing to open.
-        body: Markdown, with the marker; ``""`` where there is nothing to open.
-        closing: what is said where an open one is closed; ``""`` to leave it open.
+        title: plain text; ``""`` to close it.
+        body: Markdown, with the marker; ``""`` to close it.
+        closing: the comment with which it is closed; ``""`` to leave it open.
     """
 
     marker: str
@@ -39,49 +48,71 @@ class Issue(NamedTuple):
     closing: str = ""
 
 
-def issue(subject: Subject) -> Issue | None:
-    """Say what becomes of the issue; None where a run knows too little to say anything.
+def issues(subject: Subject, known: Collection[str]) -> Iterator[Issue]:
+    """Decide which issues to open, update and close; one that is not named stays as it is.
 
-    A regression opens it. It is closed only by a run that compared every skill and found none: where one could not be
-    measured or compared, or the run ended early, an open issue stays as it is.
+    A regression opens an issue about its skill, at most :data:`MOST_OPEN`; one more issue lists the others. An issue is
+    closed if its skill was compared and is no longer worse, or was removed. One about a skill that could not be
+    measured or compared stays as it is.
+
+    ``known``: the markers of the open issues.
     """
-    diff, mark = subject.diff, mark_of(subject.key)
-    if diff is None or subject.report is None:
-        return None
-    if diff.summary.regressions:
-        return Issue(mark, title(diff, subject.key), _body(subject, diff, mark))
-    return Issue(mark, closing=_closing(subject)) if _is_well(subject, diff) else None
+    if subject.diff is None or subject.report is None:
+        return
+    rows = {mark_of(subject.key, _before(row)): row for row in verdict.rows_of(subject) if row.change is not None}
+    worse = {mark: row for mark, row in rows.items() if _is_worse(row)}
+    alone = [mark for mark in worse if mark in known]
+    alone += [mark for mark in worse if mark not in known][: max(0, MOST_OPEN - len(alone))]
+    for mark in alone:
+        yield _about(subject, [worse[mark]], mark, _name(worse[mark]) + " has got worse")
+    others, listing = [row for mark, row in worse.items() if mark not in alone], mark_of(subject.key)
+    if others:
+        count = plural(len(others), "more skill")
+        yield _about(subject, others, listing, f"{count} {'have' if len(others) != 1 else 'has'} got worse")
+    elif listing in known and _is_decided(subject, rows.values()):
+        yield Issue(listing, closing=_closing(subject, "Every skill that is worse has its own issue"))
+    for mark in sorted(set(known) - set(worse) - {listing}):
+        if ended := _end(subject, rows.get(mark)):
+            yield Issue(mark, closing=_closing(subject, ended))
 
 
-def mark_of(key: str) -> str:
-    """Return the first line of the issue of ``key``, which no comment begins with.
+def mark_of(key: str, path: str | None = None) -> str:
+    """Return the first line of the issue about the skill at ``path``; without one, of the list of other skills.
+
+    No comment begins with it.
 
     Raises:
-        ValueError: the key is not one.
+        ValueError: ``key`` is not one.
     """
-    return comment.marker(key).replace(" key=", " issue=", 1)
+    skill = "" if path is None else f" skill={hashlib.sha256(path.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
+    return comment.marker(key).replace(" key=", " issue=", 1).replace(" -->", f"{skill} -->")
 
 
-def title(diff: Diff, key: str) -> str:
-    """Return the issue's title: no text of a skill is in it."""
-    job = "" if key == "default" else f" ({key})"
-    return f"skillgate{job}: {_worse(diff)}"
+def marks(key: str) -> re.Pattern[str]:
+    """Return what the first lines of all issues of ``key`` match."""
+    return re.compile(re.escape(mark_of(key)).replace(re.escape(" -->"), "(?: skill=[0-9a-f]{16})? -->"))
 
 
-def _worse(diff: Diff) -> str:
-    count = diff.summary.regressions
-    return f"{plural(count, 'skill')} {'have' if count != 1 else 'has'} got worse"
+def _before(row: Row) -> str:
+    """Return a skill's path in the baseline, which stays the same while the skill is worse."""
+    side = row.change.before if row.change else None
+    return side.path if side else row.path
 
 
-def _is_well(subject: Subject, diff: Diff) -> bool:
-    compared = [one for one in diff.skills if one.before is not None and one.after is not None]
-    decided = all(one.regression is not None and one.regression.verdict is Outcome.PASS for one in compared)
-    return subject.run.result != "error" and bool(compared) and decided
+def _name(row: Row) -> str:
+    """Return a path, or a name, with what a title can hold: no mention, no markup, nothing invisible."""
+    text = row.name if row.path in ("", ".") else row.path
+    shown = text if len(text) <= _TITLE else "…" + text[-_TITLE:]
+    return re.sub(r"[^\w./…-]", "_", shown)
 
 
-def _body(subject: Subject, diff: Diff, mark: str) -> str:
-    links, run = comment.links_of(subject), subject.run
-    rows = [row for row in verdict.rows_of(subject) if row.regressed]
+def _about(subject: Subject, rows: Sequence[Row], mark: str, what: str) -> Issue:
+    job = "" if subject.key == "default" else f" ({subject.key})"
+    return Issue(mark, f"skillgate{job}: {what}", _body(subject, rows, mark))
+
+
+def _body(subject: Subject, rows: Sequence[Row], mark: str) -> str:
+    links, run, count = comment.links_of(subject), subject.run, len(rows)
     than = f", compared with {bounded(run.compared, verdict.REASON)}" if run.compared else ""
     at: Line = ("At ", comment.commit(run.head, links), than) if run.head else than.removeprefix(", ")
     reasons: list[Line] = [
@@ -95,21 +126,60 @@ def _body(subject: Subject, diff: Diff, mark: str) -> str:
         *blocks.table(rows, links, compared=True),
         *blocks.found("New findings", [one for row in rows if row.change for one in row.change.new], links),
     )
-    new = sum(one.state is State.NEW for one in diff.skills)
-    said = f"{plural(len(diff.skills) - new, 'skill')} compared. Each run updates this issue, and closes it when no"
+    ends = f"{_HOW_IT_ENDS} {'the skill is' if count == 1 else 'these skills are'} no longer worse, or removed."
     elsewhere = comment.elsewhere(subject, links)
     text = markdown.write(
-        View(_worse(diff), "fail", at, tuple(reasons), blocks=parts, alarm=comment.alarm(subject)),
+        View(
+            f"{plural(count, 'skill')} {'have' if count != 1 else 'has'} got worse",
+            "fail",
+            at,
+            tuple(reasons),
+            blocks=parts,
+            alarm=comment.alarm(subject),
+        ),
         limit=comment.COMMENT_UNITS - len(mark) - 1,
         measure=comment.utf16,
         level=3,
-        foot=joined([f"{said} skill is worse.", elsewhere], " · "),
+        foot=joined([ends, elsewhere], " · "),
         rest=elsewhere,
     )
     return f"{mark}\n{text}"
 
 
-def _closing(subject: Subject) -> str:
+def _end(subject: Subject, row: Row | None) -> str:
+    """Say why the issue of a skill ends; ``""`` to leave it open: the skill may still be worse."""
+    change = row.change if row else None
+    if change is None or change.state is State.REMOVED:
+        return "The skill was removed" if _is_whole(subject) else ""
+    if not _is_compared(change) or change.after is None or change.before is None:
+        return ""
+    return f"No longer worse: {points(change.before.score)} → {points(change.after.score)}"
+
+
+def _is_worse(row: Row) -> bool:
+    return row.regressed and not row.unscored  # the gate also fails a skill that lost its score
+
+
+def _is_compared(change: SkillChange | None) -> bool:
+    """Whether both sides have a score, and the regression gate passed."""
+    if change is None or change.regression is None or change.regression.verdict is not Outcome.PASS:
+        return False
+    return all(side is not None and side.score is not None for side in (change.before, change.after))
+
+
+def _is_whole(subject: Subject) -> bool:
+    """Whether a skill that the run does not have is not there."""
+    report, run = subject.report, subject.run
+    return report is not None and report.shard is None and not run.changed_only and run.result != "error"
+
+
+def _is_decided(subject: Subject, rows: Collection[Row]) -> bool:
+    """Whether every skill that was there before and is there now is known to be worse or not."""
+    both = [row for row in rows if row.change is not None and row.change.before and row.change.after]
+    return _is_whole(subject) and all(_is_worse(row) or _is_compared(row.change) for row in both)
+
+
+def _closing(subject: Subject, why: str) -> str:
     links = comment.links_of(subject)
     at = (" at ", comment.commit(subject.run.head, links)) if subject.run.head else ()
-    return markdown.written(("No skill is worse any more", *at, " (", comment.elsewhere(subject, links), ")."))
+    return markdown.written((why, *at, " (", comment.elsewhere(subject, links), ")."))

@@ -65,7 +65,12 @@ def refusal(body: str, mark: str) -> str:
 
 def bears(body: str, mark: str) -> bool:
     """Return whether the first line is the marker and nothing else."""
-    return normal(body).split("\n", 1)[0].rstrip() == mark
+    return first_line(body) == mark
+
+
+def first_line(body: str) -> str:
+    """Return the first line of a body, where a marker is."""
+    return normal(body).split("\n", 1)[0].rstrip()
 
 
 def normal(body: str) -> str:

@@ -182,8 +182,9 @@ def reference() -> str:
 
 
 def workflow(name: str) -> str:
-    """Return a workflow, by its key in :data:`FILES`, for this version of the Action."""
+    """Return a workflow, by its key in :data:`FILES`, for this version of the Action and its reusable workflows."""
     text = resources("skillgate.cli").joinpath("workflows", FILES[name]).read_text(encoding="utf-8")
+    text = text.replace(f"{ACCOUNT}/skillgate", repository()).replace("@version", f"@v{__version__}")
     return text.replace("{action}", reference())
 
 
