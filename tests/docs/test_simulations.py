@@ -1,4 +1,4 @@
-"""What the README and the how-to page say of simulated sessions runs as printed, with a model that is scripted."""
+"""What the tutorial and the how-to page say of simulated sessions runs as printed, with a model that is scripted."""
 
 from __future__ import annotations
 
@@ -20,9 +20,8 @@ from skillgate.stats.intervals import clopper_pearson
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "how-to" / "simulations.md").read_text(encoding="utf-8")
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+TUTORIAL = (ROOT / "docs" / "tutorials" / "certify-on-a-schedule.md").read_text(encoding="utf-8")
 TRIED = re.findall(r"<!-- command: try -->\n```sh\n(.*?)```", PAGE, flags=re.DOTALL)
-CERTIFY = re.findall(r"```sh\n(skillgate certify .*?)```", README, flags=re.DOTALL)
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="the blocks are for a POSIX shell")
 
@@ -67,10 +66,11 @@ def test_the_early_stop_of_the_page_stops_early_and_passes(place: Path) -> None:
 
 
 @posix
-def test_certify_of_the_readme_prints_what_stands_below_it(place: Path) -> None:
-    (command,) = CERTIFY
-    (shown,) = re.findall(r"```text\n(Simulated sessions\n.*?)```", README, flags=re.DOTALL)
-    printed = run(command, place)
+def test_the_simulated_sessions_of_the_tutorial_are_those_of_its_world(place: Path) -> None:
+    (shown,) = re.findall(r"```text\n(Simulated sessions\n.*?)```", TUTORIAL, flags=re.DOTALL)
+    printed = run(
+        "skillgate certify --provider scripted --script examples/world.yaml examples/skills/csv-quality-report", place
+    )
     assert " ".join(shown.split()) in " ".join(printed.split())
     assert "no Elo: no corpus to rank against" in printed
 
