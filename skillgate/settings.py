@@ -388,9 +388,13 @@ JUDGES: Setting[int | None] = _integer(
     minimum=1,
     maximum=9,
     example=3,
-    help="How many opinions to ask for. Two or more give agreement and intervals. Unset: one per judge-model.",
+    help="How many opinions to ask for. Two or more give agreement and intervals. Unset: one per"
+    " judge-model; at depth certify at least three.",
     option=Option(MODELS, "N"),
-    action=Input(),
+    action=Input(
+        help="How many judges to ask about each skill. Default: the configuration's, else three, or one per judge-model"
+        " if there are more; fewer for every skill if max-cost-usd may not pay for three.",
+    ),
 )
 TEMPERATURE: Setting[float | None] = _number(
     "temperature",

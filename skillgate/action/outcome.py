@@ -191,7 +191,8 @@ def _unread(report: Report, extras: Sequence[str], *, complete: bool) -> Iterato
     for result in report.results:
         if result.skill.path in extras:
             continue
-        if result.composite.score is None:
+        is_listed = any(one.gate == "unmeasured" and one.verdict is not Outcome.PASS for one in result.gate.outcomes)
+        if result.composite.score is None and not is_listed:
             yield f"{result.skill.path} was not measured: {result.composite.reason}"
         for layer in sampled_layers(result):
             if result.composite.score is not None and layer.reason:

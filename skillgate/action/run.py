@@ -51,6 +51,7 @@ from skillgate.model.score import Depth, Outcome
 from skillgate.report.joining import decided
 from skillgate.report.json import read, render
 from skillgate.scoring.gate import sampled_layers
+from skillgate.skill.find import read as read_skill
 from skillgate.skill.git import changes, differing, one_reader
 
 if TYPE_CHECKING:
@@ -59,13 +60,14 @@ if TYPE_CHECKING:
     from skillgate.action.github import Event
     from skillgate.action.request import ActionRequest
     from skillgate.evaluation.house import HouseRules
-    from skillgate.evaluation.models import Models
-    from skillgate.evaluation.pipeline import SampledLayers
+    from skillgate.evaluation.sampled import Sampling
     from skillgate.model.documents import ActionRun, Diff
     from skillgate.model.finding import Assessment
     from skillgate.model.skill import SkillRoot
     from skillgate.skill.find import Discovery
 
+JUDGES = 3
+"""How many judge a skill by default: one misses seven of ten drops by 7.5 points."""
 _EVALS = re.compile(r"(?:^|(?P<folder>.*?)/)evals/", re.DOTALL)
 _MOST = 3  # listed directories
 _CHANGES = "input reports: reports of earlier jobs are only accepted for the workflow's own commit, not in"
@@ -100,11 +102,15 @@ def evaluate(request: ActionRequest, event: Event, session: ActionSession) -> Re
         assessor = pipeline.Assessor(optional=wants_optional(context.config), house=house, remember=True)
         criteria = pipeline.Criteria(policies_of(context, session, {}, depth), selections(context.config))
         run = dataclasses.replace(new_record(context, event), policy_changes=policy_changes)
-        with _sampled(context, session, depth) as (layers, models):
-            evaluator = pipeline.Evaluator(assessor.assess, assessor.across, criteria, sampled=layers)
-            results, base = _scored(context, run, session, skills, evaluator, depth, house)
-            if models is not None:
-                results = results._replace(run=with_budget(results.run, results.report, models.setup.spent()))
+        with _sampled(context, session, depth) as sampling:
+            evaluator = pipeline.Evaluator(
+                assessor.assess, assessor.across, criteria, sampled=None if sampling is None else sampling.layers
+            )
+            fit = None if sampling is None else _fit(context, depth, sampling)
+            results, base = _scored(context, run, session, skills, evaluator, depth, house, fit)
+            if sampling is not None:
+                spent = sampling.models.setup.spent()
+                results = results._replace(run=with_budget(results.run, results.report, spent))
     results = _with_notices(results, session)  # including notes from closing the models
     # Gates come before a benchmark, whose programs must not find anything that decides.
     results = gates(results, None if base is None else base.results)
@@ -124,12 +130,10 @@ def _with_notices(results: Results, session: ActionSession) -> Results:
 
 
 @contextmanager
-def _sampled(
-    context: RunContext, session: ActionSession, depth: Depth
-) -> Iterator[tuple[SampledLayers | None, Models | None]]:
-    """Yield the sampled layers and their models; neither at depth quick."""
+def _sampled(context: RunContext, session: ActionSession, depth: Depth) -> Iterator[Sampling | None]:
+    """Yield the connected models; None at depth quick."""
     if depth is Depth.QUICK:
-        yield None, None
+        yield None
         return
     require_able(context.config, depth)
     require_packages()
@@ -138,8 +142,18 @@ def _sampled(
         require_untracked(context.checkout, folder, f"input {settings.CACHE_DIR.key}: {folder}")
     from skillgate.evaluation.sampled import sampling  # imports the judge
 
-    with with_base_corpus(context, session) as config, sampling(config, ModelOptions(), session, depth) as one:
-        yield one.layers, one.models
+    options = ModelOptions(default_judges=JUDGES)
+    with with_base_corpus(context, session) as config, sampling(config, options, session, depth) as one:
+        yield one
+
+
+def _fit(context: RunContext, depth: Depth, sampling: Sampling) -> Callable[[Callable[[], object]], None] | None:
+    """Return what fits the number of judges to the budget; None if it may not change.
+
+    It is not changed if the configuration sets it, for a certificate, or in a shard: the others have the same number.
+    """
+    is_fixed = context.config.get(settings.JUDGES) is not None or depth is Depth.CERTIFY
+    return None if is_fixed or context.request.shard is not None else sampling.fit
 
 
 def _require_current_prompts(context: RunContext, depth: Depth) -> None:
@@ -187,8 +201,9 @@ def _scored(
     evaluator: pipeline.Evaluator,
     depth: Depth,
     house: HouseRules | None,
+    fit: Callable[[Callable[[], object]], None] | None,
 ) -> tuple[Results, BaseSkills | None]:
-    """Evaluate head and base, and compare them."""
+    """Evaluate head and base, and compare them; ``fit`` is called with a rehearsal of that before any model is."""
     before, base = evaluate_base(context, skills, session, assessing_first(evaluator, skills.roots))
     if base is not None:
         criteria = evaluator.criteria._replace(
@@ -200,6 +215,8 @@ def _scored(
     since = context.base.commit or context.compared.commit
     touches = touched(skills.roots, since, session, committed=True) if context.changed_only else None
     narrowed = in_shard(context.request.shard, skills.roots, touches)
+    if fit is not None:
+        fit(lambda: pipeline.evaluate(map(read_skill, skills.roots), evaluator, touched=narrowed, baseline=before))
     touching: set[str] = set()
 
     def recorded(root: SkillRoot, facts: Assessment | None) -> bool:
@@ -215,24 +232,20 @@ def _scored(
         raise UsageError(
             f"no skill found in {', '.join(requested_paths(context))}: a skill is a directory with a SKILL.md"
         )
-    removed = (
-        len(gone) if context.base.commit in (None, context.compared.commit) else 0
-    )  # else they may have been removed long ago
+    # Compared with another commit than the base, they may have been removed long ago.
+    removed = len(gone) if context.base.commit in (None, context.compared.commit) else 0
     paths = [result.skill.path for result in report.results]
     extras = tuple(path for path in paths if narrowed is not None and path not in touching)
     changed = None
     if before is not None:
         then = before if evaluated.baseline is None else before._replace(results=evaluated.baseline)
         changed = difference(context, report, then, extras, evaluator.criteria.policy, evaluated.across)
-    policy_changes = run.policy_changes
-    if base is not None:
-        policy_changes = (*policy_changes, *base.waivers.refused())
-        for sentence in base.waivers.outdated():
-            session.note(sentence)
+    for sentence in () if base is None else base.waivers.outdated():
+        session.note(sentence)
     complete = skills.complete and not _failed(house, session)
     run = dataclasses.replace(
         run,
-        policy_changes=policy_changes,
+        policy_changes=(*run.policy_changes, *(() if base is None else base.waivers.refused())),
         notices=session.notes,
         touched=len(touching) + removed if context.changed_only else None,
         beside=extras,

@@ -311,7 +311,9 @@ class Models:
         # so enable it here; freeze what was loaded so far.
         gc.freeze()
         gc.enable()
-        self.panel = _panel(config, self.provider, depth)
+        self.panel = _panel(
+            config, self.provider, max(options.default_judges, CERTIFYING if depth is Depth.CERTIFY else 1)
+        )
         self.stop = threading.Event()
         self.budget = budget_of(config, self.provider, self.stop)
         plan = arena = None
@@ -460,11 +462,11 @@ def connect(
     return with_runner(provider, connection, runner)
 
 
-def _panel(config: Config, provider: Provider, depth: Depth) -> Panel:
-    """Return the judges: the models in turn, each at least once; three by default for a certificate."""
+def _panel(config: Config, provider: Provider, default: int) -> Panel:
+    """Return the judges: the models in turn, each at least once; ``default``: how many unless configured."""
     models, judges = config.get(settings.JUDGE_MODEL) or (DEFAULT_JUDGE,), config.get(settings.JUDGES)
     if judges is None:
-        judges = max(len(models), CERTIFYING) if depth is Depth.CERTIFY else len(models)
+        judges = max(len(models), default)
     if judges < len(models):
         raise UsageError(
             f"judges is {judges}, but {settings.JUDGE_MODEL.key} names {len(models)} models:"

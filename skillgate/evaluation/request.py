@@ -60,6 +60,7 @@ class ModelOptions(NamedTuple):
     dry_run: bool = False
     lift: bool = False  # whether to do the skills' tasks without them too
     benchmark_json: str | None = None  # file for the lift of one skill; written with the report
+    default_judges: int = 1  # how many judge if the configuration does not say; at depth certify at least three
 
 
 class EvaluateRequest(NamedTuple):

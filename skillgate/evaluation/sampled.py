@@ -20,6 +20,7 @@ from skillgate.evaluation.models import LayerResults, Models, ModelSetup, layer_
 from skillgate.evaluation.pipeline import Deepened, SampledLayers, SampledSkill, total
 from skillgate.evaluation.request import SIMULATED, CompareRequest, EvaluateRequest, ModelOptions, read_whole
 from skillgate.files import require_folder, write
+from skillgate.format import plural
 from skillgate.judge.siblings import Shelves
 from skillgate.llm import estimates, prices
 from skillgate.model.finding import Claim, Hit, Severity
@@ -184,10 +185,14 @@ class Estimator:
         self._forecasts.append(forecast)
         return Deepened()
 
-    def result(self) -> DryRun:
+    def forecast(self) -> estimates.Forecast:
         """Return the whole estimate."""
+        return _together(self._forecasts)
+
+    def result(self) -> DryRun:
+        """Return the whole estimate in both forms."""
         cost, calls = self._setup.limits
-        whole = _together(self._forecasts)
+        whole = self.forecast()
         return dry_run(estimates.lines(whole, max_cost_usd=cost, max_calls=calls), whole)
 
 
@@ -291,6 +296,7 @@ class Sampling(NamedTuple):
     layers: SampledLayers
     models: Models
     estimate: Callable[[], DryRun] | None = None  # the estimate, in a dry run
+    fit: Callable[[Callable[[], object]], None] | None = None  # as :meth:`Deepener.fit`; None in a dry run
 
     def result(self, results: Iterable[SkillResult], session: Console) -> DryRun | None:
         """Return the estimate of a dry run; else note what could not be measured."""
@@ -317,10 +323,11 @@ def sampling(
         if options.dry_run:
             estimator = Estimator(models.setup)
             measure: Callable[[Sequence[SampledSkill]], Deepened] = estimator
-            estimate = estimator.result
+            estimate, fit = estimator.result, None
         else:
-            measure, estimate = Deepener(models.setup, session, calibration=options.calibration), None
-        yield Sampling(SampledLayers(depth, measure, models.names, models.judged_as), models, estimate)
+            deepener = Deepener(models.setup, session, calibration=options.calibration)
+            measure, estimate, fit = deepener, None, deepener.fit
+        yield Sampling(SampledLayers(depth, measure, models.names, models.judged_as), models, estimate, fit)
         is_through = True
     finally:
         if not is_through:
@@ -428,9 +435,39 @@ class Deepener:
             self._calibration = read_calibration(read_whole(place, calibration, "the calibration"), calibration)
         self._shelves = Shelves()
         self._approval = SpendApproval(setup, session)
+        self._rehearsal: Estimator | None = None
+
+    def fit(self, rehearse: Callable[[], object]) -> None:
+        """Use fewer judges, the same number for every skill, if the budget may not pay for all; each model remains.
+
+        ``rehearse`` does the whole run, baseline included; meanwhile nothing is sent.
+        """
+        setup, opinions, (limit, _) = self._setup, self._setup.panel.opinions, self._setup.limits
+        if limit is None or not setup.provider.live:
+            return
+        highs: list[float] = []
+        for judges in range(len(opinions), len(set(opinions)) - 1, -1):
+            self._setup = setup._replace(panel=setup.panel._replace(opinions=opinions[:judges]))
+            self._rehearsal = Estimator(self._setup)
+            try:
+                rehearse()
+                cost = self._rehearsal.forecast().cost_usd
+            finally:
+                self._rehearsal = None
+            highs.append(0.0 if cost is None else cost.high)
+            if highs[-1] <= limit:
+                break
+        name, used = settings.MAX_COST_USD.key, len(self._setup.panel.opinions)
+        if used < len(opinions):
+            why = f"{len(opinions)} may cost up to ${highs[0]:.2f}, and {name} is {limit:g}"
+            self._session.note(f"{plural(used, 'judge')} instead of {len(opinions)} for every skill: {why}")
+        if highs[-1] > limit:
+            self._session.note(f"{name} {limit:g} may not pay for every skill: the run may cost up to ${highs[-1]:.2f}")
 
     def __call__(self, skills: Sequence[SampledSkill]) -> Deepened:
         """Judge all skills concurrently; one that cannot be judged does not stop the others."""
+        if self._rehearsal is not None:
+            return self._rehearsal(skills)
         setup, panel, session = self._setup, self._setup.panel, self._session
         wanted = [one for one in skills if one.facts.unscored is None]
         layers = [partial(layer_of, one, setup, self._shelves, session.note) for one in wanted]

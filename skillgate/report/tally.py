@@ -141,8 +141,11 @@ def is_simulated(results: Iterable[SkillResult]) -> bool:
 
 
 def failures(result: SkillResult) -> list[str]:
-    """List the reasons of the gates that did not pass."""
-    return [outcome.reason for outcome in result.gate.outcomes if outcome.verdict is not Outcome.PASS]
+    """List the reasons of the gates that did not pass; that there is no score is why others could not be measured."""
+    failed = [outcome for outcome in result.gate.outcomes if outcome.verdict is not Outcome.PASS]
+    if any(outcome.gate == "unmeasured" for outcome in failed):
+        failed = [one for one in failed if one.gate == "unmeasured" or one.verdict is Outcome.FAIL]
+    return [outcome.reason for outcome in failed]
 
 
 def answers_warning(results: Sequence[SkillResult]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from skillgate.format import plural
 from skillgate.model.finding import Hit, Rule, Severity
 from skillgate.model.skill import BLOAT_LINES, Language, Link, LinkKind, Skill, Span
 from skillgate.skill.links import first_links
@@ -83,7 +84,7 @@ def _empty_description(skill: Skill) -> Iterator[Hit]:
         message = "the description is empty" if "description" in head.values else "there is no description"
         yield Hit(span, message, severity=Severity.ERROR)
     elif len(description) < MIN_DESCRIPTION:
-        yield Hit(span, f"description is {len(description)} characters long (minimum {MIN_DESCRIPTION})")
+        yield Hit(span, f"description is {plural(len(description), 'character')} long (minimum {MIN_DESCRIPTION})")
 
 
 @documented("""The description never says when to use the skill.

@@ -33,6 +33,7 @@ def test_an_old_error_alone_fails_no_change(repository: PullRequest) -> None:
     ran = repository.run()
     assert (ran.code, ran.outputs["errors"], ran.outputs["new-findings"]) == (0, "1", "0")
     assert gates(ran.document("report.json"))["new-error"] == ("pass", "0 new errors; 1 existed before")
+    assert "<summary>1 error existed before</summary>" in ran.summary, "also where no score changed"
 
 
 def test_every_error_counts_where_asked(repository: PullRequest) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("anthropic")
 
-from tests.action.pull_request import PullRequest, skill
+from tests.action.pull_request import PullRequest, Ran, skill
 from tests.cli.running import commit
 from tests.standard.asking import KEY, Model, model
 from tests.standard.forging import best, forge, unsigned
@@ -53,13 +53,13 @@ def test_only_the_touched_skill_is_judged_at_head_and_base_on_the_same_prompts(
     asked = demo.take()
     assert asked.count("trigger_prompts") == 1
     # The description did not change, so neither did what is predicted from it.
-    assert asked.count("trigger_predictions") == 1
-    assert len(asked) == 2 + 2 * 4
+    assert asked.count("trigger_predictions") == 3  # of three judges
+    assert len(asked) == 1 + 3 + 2 * 3 * 4
     report = ran.document("report.json")
     assert report["depth"] == "standard"
     (judge,) = [layer for one in report["results"] for layer in one["layers"] if layer["name"] == "judge"]
     assert judge["triggering"]["source"] == "baseline"
-    assert ran.outputs["model-calls"] == "10"
+    assert ran.outputs["model-calls"] == "28"
     assert ran.outputs["coverage"] == "1.00"
     again = repository.run(depth="standard")
     assert demo.take() == []
@@ -73,7 +73,7 @@ def test_without_a_key_what_is_not_kept_is_not_judged_and_fails(repository: Pull
     ran = repository.run(depth="standard")
     assert ran.code == 1
     assert demo.take() == []
-    assert "not judged" in ran.outputs["reasons"]
+    assert ran.outputs["reasons"].count("there is no key") == 1, "one cause is one reason"
     assert ran.outputs["score"] == ""
     assert json.loads(ran.outputs["scores"]) == {"skills/merge-sheets": None}
 
@@ -127,7 +127,7 @@ def test_a_key_for_kept_answers_alone_lets_them_serve(repository: PullRequest, d
     del repository.environ["ANTHROPIC_API_KEY"]
     ran = repository.run(depth="standard", cache_dir="kept")
     assert (ran.code, demo.take()) == (0, [])
-    assert ran.outputs["cached-answers"] == "11"
+    assert ran.outputs["cached-answers"] == "31"
     assert CACHE_KEY not in ran.log + ran.err + ran.summary + json.dumps(ran.outputs)
     assert all(CACHE_KEY not in path.read_text() for path in (repository.folder / "skillgate-report").iterdir())
 
@@ -224,6 +224,49 @@ def test_the_budget_of_a_run_is_five_dollars_unless_said_otherwise(repository: P
     assert ran.code == 1
     assert "max-cost-usd" in ran.outputs["reasons"]
     assert demo.take() == []
+
+
+def judges(ran: Ran) -> list[tuple[int, str | None]]:
+    """Return for each skill how many judges gave its score, and why it has none."""
+    layers = [layer for one in ran.document("report.json")["results"] for layer in one["layers"]]
+    return [(one["judges"], one.get("reason")) for one in layers if one["name"] == "judge"]
+
+
+def test_three_judges_rate_each_skill_unless_the_number_is_set(repository: PullRequest, demo: Model) -> None:
+    ready(repository, demo)
+    ran = repository.run(depth="standard")
+    assert judges(ran) == [(3, None)]
+    assert not any("judge" in notice for notice in ran.document("run.json")["notices"])
+    assert judges(repository.run(depth="standard", judges="2")) == [(2, None)]
+
+
+@pytest.mark.parametrize("models", [1, 2])
+def test_where_the_budget_may_not_pay_for_three_judges_every_skill_has_fewer(
+    repository: PullRequest, demo: Model, models: int
+) -> None:
+    repository.base(TWO)
+    change = {**skill("merge-sheets", body="\nMore of it.\n"), **skill("split-sheets", body="\nMore of that.\n")}
+    repository.change(change)
+    repository.environ = {"ANTHROPIC_BASE_URL": demo.server.base_url, "ANTHROPIC_API_KEY": KEY}
+    names = "\n".join(["claude-haiku-5-5", "claude-sonnet-5-5"][:models])
+
+    def ran(limit: float, **inputs: str) -> tuple[Ran, list[str]]:
+        run = repository.run(depth="standard", judge_model=names, max_cost_usd=f"{limit:.4f}", **inputs)
+        return run, [one for one in run.document("run.json")["notices"] if "may cost up to" in one]
+
+    poor, notices = ran(0.001)
+    assert (poor.code, demo.take()) == (1, []), "nothing that is paid for is asked"
+    assert notices[0].startswith(f"{models} judge{'s' * (models > 1)} instead of 3 for every skill: 3 may cost up to $")
+    assert notices[1].startswith("max-cost-usd 0.001 may not pay for every skill: the run may cost up to $")
+    most, least = (float(notice.split("$")[1].split(",")[0]) for notice in notices)
+
+    fewer, notices = ran(least + 0.02 if models == 2 else (least + most) / 2 + 0.02)
+    assert (fewer.code, judges(fewer)) == (0, [(2, None), (2, None)])
+    assert [notice.split(":")[0] for notice in notices] == ["2 judges instead of 3 for every skill"]
+    assert "2 judges instead of 3 for every skill" in fewer.summary
+
+    fixed, notices = ran((least + most) / 2, judges="3")
+    assert (judges(fixed)[0][0], notices) == (3, []), "a number that is set is not changed"
 
 
 def test_a_skill_that_is_gone_has_no_judged_score(repository: PullRequest, demo: Model) -> None:

@@ -207,8 +207,8 @@ def _before(rows: Sequence[Row], links: Links) -> Iterator[Block]:
     if gone:
         rules = [bounded(name, 80) + (f" ×{times:,}" if times > 1 else "") for name, times in gone.most_common()]
         yield Note((Span("Fixed", "strong"), f": {gone.total():,} ({numbers.several(rules, _RULES)})"))
-    old = [finding for row in rows if row.listed for finding in _old(row)]
-    errors = [finding for finding in old if finding.severity is Severity.ERROR]
+    old = [(row, finding) for row in rows if not row.untouched for finding in _old(row)]
+    errors = [finding for _, finding in old if finding.severity is Severity.ERROR]
     fails = any(row.fails and row.result and _fails_by(row.result, "error") for row in rows)
     if errors and fails:
         yield from found("Errors that existed before", errors, links)
@@ -217,7 +217,7 @@ def _before(rows: Sequence[Row], links: Links) -> Iterator[Block]:
         more = len(errors) - _ENTRIES
         parts: tuple[Block, ...] = (shown, *([Note(f"{more:,} more")] if more > 0 else []))
         yield Fold(f"{plural(len(errors), 'error')} existed before", parts)
-    if rest := len(old) - len(errors):
+    if rest := sum(row.listed and finding.severity is not Severity.ERROR for row, finding in old):
         yield Note(f"{plural(rest, 'finding')} as before", "muted")
 
 

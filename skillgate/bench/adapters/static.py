@@ -18,7 +18,7 @@ from urllib.parse import urljoin, urlsplit
 from skillgate.bench.ports import Reply
 from skillgate.bench.skills import SKILL_JSON, SKILL_MD
 from skillgate.errors import UsageError
-from skillgate.format import printable
+from skillgate.format import plural, printable
 from skillgate.model.bench import ErrorKind
 from skillgate.model.benchmark import CHECK_TYPE, CHECKS, AdapterType
 from skillgate.model.skill import Unreadable
@@ -202,7 +202,7 @@ def _description_length(skill: Subject) -> Found:
     if template is not None:
         return Found(0.0, (f"the description still contains template text: {template[0]!r}",))
     if length < LEAST_DESCRIPTION:
-        reason = f"the description is {length} characters long (minimum {LEAST_DESCRIPTION})"
+        reason = f"the description is {plural(length, 'character')} long (minimum {LEAST_DESCRIPTION})"
         return Found(round(length / LEAST_DESCRIPTION, 4), (reason,))
     if length > MOST_DESCRIPTION:
         return Found(0.5, (f"the description is {length:,} characters long (maximum {MOST_DESCRIPTION:,})",))
