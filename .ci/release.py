@@ -22,7 +22,7 @@ ACCOUNT = "<account>/skillgate"
 VERSION = re.compile(r"\d{1,5}\.\d{1,5}\.\d{1,5}")
 REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100}")
 IMAGE = re.compile(r"[a-z0-9.:-]{1,200}(?:/[a-z0-9._-]{1,100}){2}@sha256:[0-9a-f]{64}")
-PLACES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CITATION.cff", "Dockerfile", "docs", "examples")
+PLACES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CITATION.cff", "Dockerfile", "mkdocs.yml", "docs", "examples")
 BUILT = "  image: Dockerfile\n"
 OWN = re.compile(r"(?<=uses: )\S+@v\d+\.\d+\.\d+(?= )")
 """What a reusable workflow calls the Action of its own release; it pins every other action by hash."""

@@ -23,7 +23,7 @@ MISSING = "Chromium is not installed"
 _FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"),
-    *("--host-resolver-rules=MAP * ~NOTFOUND", "--remote-debugging-pipe"),
+    *("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", "--remote-debugging-pipe"),
 )
 # Chromium reads from descriptor 3 and writes to 4; this puts the pipes there in the new process alone.
 _START = (

@@ -1,4 +1,4 @@
-"""What the README and the generated pages say is true: its blocks run, its pages are those the code would write."""
+"""What README and generated pages say is true: blocks run, outputs and picture are real, pages are up to date."""
 
 from __future__ import annotations
 
@@ -12,12 +12,17 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+PYTHON = (ROOT / "docs/how-to/python.md").read_text(encoding="utf-8")
 
 
-def blocks(language: str) -> list[str]:
-    """Find the README's code blocks of a language, but for the two commands that install, which CI runs as printed."""
-    found = re.findall(rf"(<!-- command: \w+ -->\n)?```{language}\n(.*?)```", README, flags=re.DOTALL)
-    return [text for command, text in found if not command]
+MOST = 6_000  # bytes
+posix = pytest.mark.skipif(sys.platform == "win32", reason="the shell blocks are for a POSIX shell")
+
+
+def blocks(language: str, text: str = README) -> list[str]:
+    """Find the code blocks of a language, but for those with a comment above: what CI runs, and what is not run."""
+    found = re.findall(rf"(<!-- [^\n]+ -->\n)?```{language}\n(.*?)```", text, flags=re.DOTALL)
+    return [block for comment, block in found if not comment]
 
 
 def environment(tmp_path: Path) -> dict[str, str]:
@@ -28,39 +33,77 @@ def environment(tmp_path: Path) -> dict[str, str]:
     return {**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="the README's shell blocks are for a POSIX shell")
-@pytest.mark.parametrize("line", [line for text in blocks("sh") for line in text.strip().split("\n")][:9])
+def run(command: str, tmp_path: Path) -> str:
+    """Run a command of a page and return what it prints; it must pass."""
+    done = subprocess.run(["sh", "-c", command], cwd=ROOT, env=environment(tmp_path), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_readme_is_short() -> None:
+    assert len(README.encode()) <= MOST
+
+
+@posix
+@pytest.mark.parametrize("line", [line for text in blocks("sh") for line in text.strip().split("\n")])
 def test_each_command_of_the_readme_does_what_it_says(line: str, tmp_path: Path) -> None:
-    command = line.partition("#")[0].strip()
-    done = subprocess.run(["sh", "-c", command], cwd=ROOT, env=environment(tmp_path), capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout
+    if "--provider" in line:
+        pytest.importorskip("anthropic")
+    printed = run(line, tmp_path)
+    assert printed
+    assert ("SCRIPTED" in printed) == ("--provider scripted" in line)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="the README's shell blocks are for a POSIX shell")
-def test_the_script_of_the_readme_prints_the_score(tmp_path: Path) -> None:
-    script = next(block for block in blocks("sh") if "score=$(" in block)
-    done = subprocess.run(["sh", "-c", script], cwd=ROOT, env=environment(tmp_path), capture_output=True, text=True)
-    assert float(done.stdout) > 90
+@posix
+def test_the_first_command_of_the_readme_prints_what_is_below_it(tmp_path: Path) -> None:
+    (command,) = re.findall(r"<!-- command: run -->\n```sh\n.* && (skillgate .*)\n```", README)
+    (shown,) = blocks("text")
+    beginning, _, rest = shown.partition("…\n")
+    assert not rest
+    assert run(command, tmp_path).startswith(beginning)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="the README's shell blocks are for a POSIX shell")
-def test_the_judge_of_the_readme_can_be_tried_without_a_key(tmp_path: Path) -> None:
-    pytest.importorskip("anthropic")
-    command = next(block for block in blocks("sh") if "--provider scripted" in block)
-    done = subprocess.run(["sh", "-c", command], cwd=ROOT, env=environment(tmp_path), capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("SCRIPTED")
-    assert "standard depth measures 100 % of the weight" in done.stdout
+def test_the_picture_is_there_and_small() -> None:
+    (name,) = re.findall(r"!\[.+\]\((.+)\)", README)
+    picture = ROOT / name
+    assert picture.stat().st_size < 60_000
+    assert "http" not in picture.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
 
 
-def test_the_python_of_the_readme_runs(tmp_path: Path) -> None:
-    (block,) = blocks("python")
+def test_the_picture_is_what_the_command_prints(tmp_path: Path) -> None:
+    pytest.importorskip("rich", reason="the extra docs is not installed")
+    script = "import screenshot; print(screenshot.picture(), end='')"
     done = subprocess.run(
-        [sys.executable, "-c", block], cwd=ROOT, env=environment(tmp_path), capture_output=True, text=True, check=True
+        [sys.executable, "-c", script],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "docs"), str(ROOT)]), "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
     )
-    assert done.stdout.splitlines()[-1] == "95.0"
-    assert "examples/skills/csv-quality-report" in done.stdout
+    assert done.stdout == (ROOT / "docs/assets/score.svg").read_text(encoding="utf-8")
+
+
+@posix
+def test_the_script_of_the_page_on_python_prints_the_score(tmp_path: Path) -> None:
+    (script,) = blocks("sh", PYTHON)
+    assert float(run(script, tmp_path)) > 90
+
+
+def test_the_python_of_its_page_runs(tmp_path: Path) -> None:
+    printed = [
+        subprocess.run(
+            [sys.executable, "-c", block],
+            cwd=ROOT,
+            env=environment(tmp_path),
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for block in blocks("python", PYTHON)
+    ]
+    assert "examples/skills/csv-quality-report" in printed[0]
+    assert printed[1] == "95.0\n"
 
 
 def prose_of(page: Path) -> str:

@@ -1,4 +1,4 @@
-"""The README's simulation prints what stands below it, and the tables of the how-to page are right."""
+"""What the tutorial and the how-to page say of simulated sessions runs as printed, with a model that is scripted."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ from skillgate.stats.intervals import clopper_pearson
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "how-to" / "simulations.md").read_text(encoding="utf-8")
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-CERTIFY = re.findall(r"```sh\n(skillgate certify .*?)```", README, flags=re.DOTALL)
+TUTORIAL = (ROOT / "docs" / "tutorials" / "certify-on-a-schedule.md").read_text(encoding="utf-8")
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="the blocks are for a POSIX shell")
 
@@ -52,10 +51,11 @@ def run(command: str, place: Path) -> str:
 
 
 @posix
-def test_certify_of_the_readme_prints_what_stands_below_it(place: Path) -> None:
-    (command,) = CERTIFY
-    (shown,) = re.findall(r"```text\n(Simulated sessions\n.*?)```", README, flags=re.DOTALL)
-    printed = run(command, place)
+def test_the_simulated_sessions_of_the_tutorial_are_those_of_its_world(place: Path) -> None:
+    (shown,) = re.findall(r"```text\n(Simulated sessions\n.*?)```", TUTORIAL, flags=re.DOTALL)
+    printed = run(
+        "skillgate certify --provider scripted --script examples/world.yaml examples/skills/csv-quality-report", place
+    )
     assert " ".join(shown.split()) in " ".join(printed.split())
     assert "no Elo: no corpus to rank against" in printed
 
