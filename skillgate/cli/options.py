@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 from skillgate import __version__, settings
 from skillgate.errors import UsageError
@@ -15,7 +15,7 @@ from skillgate.model.setting import Kind
 from skillgate.report.rendering import format_of, render, suffixes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from skillgate.console import Console
     from skillgate.model.finding import Page
@@ -23,12 +23,18 @@ if TYPE_CHECKING:
 
 
 R = TypeVar("R")
+_LONG_NAME = 24  # columns of what stands for the words of a command in its usage
+_ENTRY = re.compile(r"  +(\S+  +)?")  # how a line of a list in help begins: what it is about, in a column of its own
 HELP_ALL = "--help-all"
-_WIDTH = 100  # fixed, so that argparse need not import shutil to ask a terminal
+_WIDTH = 100  # until help is printed; without it, argparse would import shutil to ask a terminal
 
 
 class Answer(Exception):  # noqa: N818 - not an error: the way out of argparse with something to print
-    """The text of ``--help`` or ``--version``, as the first argument."""
+    """What ``--help`` or ``--version`` prints: a function of the columns of a line."""
+
+    def __init__(self, text: Callable[[int], str]) -> None:
+        super().__init__()
+        self.text = text
 
 
 class Rare(str):
@@ -46,7 +52,7 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, *, prog: str, description: str = "", **_: object) -> None:
         # Later versions of argparse pass more to subparsers, such as color; none of it is used here.
         super().__init__(
-            prog=prog, description=description, add_help=False, allow_abbrev=False, formatter_class=_formatter
+            prog=prog, description=description, add_help=False, allow_abbrev=False, formatter_class=_Formatter
         )
         self.color = False  # Python 3.14 would color help by its own rules
         self._shared = self.add_argument_group("options of every command")
@@ -76,17 +82,18 @@ class Parser(argparse.ArgumentParser):
             self.error(f"unexpected argument {rest[0]!r}")
         return parsed
 
-    def format_help(self) -> str:
-        """Return the help of every option, those of every command last."""
+    def whole_help(self, width: int) -> str:
+        """Return the help of every option, those of every command last, for a number of columns."""
         self._action_groups.sort(key=lambda group: group is self._shared)
-        return super().format_help()
+        self.formatter_class = partial(_Formatter, width=width)
+        return self.format_help()
 
-    def everyday_help(self) -> str:
+    def everyday_help(self, width: int) -> str:
         """Return the help without rarely needed options, with a hint on how to see them."""
         hidden = [(action, action.help) for action in self._actions if isinstance(action.help, Rare)]
         for action, _ in hidden:
             action.help = argparse.SUPPRESS
-        text = self.format_help()
+        text = self.whole_help(width)
         for action, rare in hidden:
             action.help = rare
         return f"{text}\n{HELP_ALL} shows all options.\n" if hidden else text
@@ -123,14 +130,14 @@ class _Help(argparse.Action):
     """Like argparse's own, but raise the text instead of printing it to the process's stdout."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
-        if isinstance(parser, Parser) and HELP_ALL not in self.option_strings:
-            raise Answer(parser.everyday_help())
-        raise Answer(parser.format_help())
+        if HELP_ALL not in self.option_strings:
+            raise Answer(cast("Parser", parser).everyday_help)
+        raise Answer(cast("Parser", parser).whole_help)
 
 
 class _Version(argparse.Action):
     def __call__(self, *_: object) -> NoReturn:
-        raise Answer(f"skillgate {__version__}\n")
+        raise Answer(lambda _width: f"skillgate {__version__}\n")
 
 
 def _add_shared(group: argparse._ArgumentGroup) -> None:
@@ -156,8 +163,59 @@ def _add_shared(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def _formatter(prog: str) -> argparse.HelpFormatter:
-    return argparse.RawDescriptionHelpFormatter(prog, max_help_position=32, width=_WIDTH)
+class _Formatter(argparse.HelpFormatter):
+    """Lay help out for a number of columns: paragraphs are filled, indented lines of a list stay lines."""
+
+    def __init__(self, prog: str, width: int = _WIDTH) -> None:
+        super().__init__(prog, max_help_position=min(32, width // 3), width=width)
+
+    def _format_usage(
+        self,
+        usage: str | None,
+        actions: Iterable[argparse.Action],
+        groups: Iterable[argparse._MutuallyExclusiveGroup],
+        prefix: str | None,
+    ) -> str:
+        """Show of options only those that are required; below, all are listed."""
+        if prefix is not None or usage is not None:  # argparse also asks for the beginning of a subcommand's usage
+            return super()._format_usage(usage, actions, groups, prefix)
+        self._prog = f"{self._prog} [options]"
+        needed = [action for action in actions if action.required or not action.option_strings]
+        return super()._format_usage(None, needed, (), None)
+
+    def _metavar_formatter(self, action: argparse.Action, default_metavar: str) -> Callable[[int], tuple[str, ...]]:
+        name = default_metavar if _has_listed_choices(action) else action.metavar
+        if isinstance(action, argparse._SubParsersAction) and len(str(name)) > _LONG_NAME:
+            name = "COMMAND"  # each is listed below it
+        return super()._metavar_formatter(action, default_metavar) if name is None else lambda size: (str(name),) * size
+
+    def _expand_help(self, action: argparse.Action) -> str:
+        text = super()._expand_help(action)
+        return f"{text} ({', '.join(map(str, action.choices or ()))})" if _has_listed_choices(action) else text
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        import textwrap  # only where help is printed
+
+        return textwrap.wrap(" ".join(text.split()), width, break_on_hyphens=False)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        import textwrap
+
+        filled = []
+        for block in text.split("\n\n"):
+            lines = block.split("\n") if "\n  " in block or block.startswith("  ") else [" ".join(block.split())]
+            for line in lines:
+                entry = _ENTRY.match(line)
+                hang = " " * (entry.end() if entry else 0)
+                parts = textwrap.wrap(line, width, subsequent_indent=hang, break_on_hyphens=False)
+                filled += [indent + part for part in parts]
+            filled.append("")
+        return "\n".join(filled).rstrip("\n") + "\n"
+
+
+def _has_listed_choices(action: argparse.Action) -> bool:
+    """Return whether an option's choices follow its help; as a name of its value they would be too long."""
+    return bool(action.choices and action.option_strings and action.metavar is None)
 
 
 def _options(parser: argparse.ArgumentParser) -> list[str]:
@@ -527,7 +585,8 @@ def house_pages(session: Console) -> Sequence[Page]:
 
 def style_of(session: Console) -> Style:
     """Return the style of text on stdout."""
-    return Style(width=session.width, color=session.color, links=session.color and session.stdout.isatty())
+    terminal = session.stdout.isatty()
+    return Style(width=session.width, color=session.color, links=session.color and terminal, terminal=terminal)
 
 
 def json_text(document: object) -> str:

@@ -32,12 +32,14 @@ class Shown(NamedTuple):
         statistics: whether to count by rule instead of showing the findings.
         fixable: the option that may fix findings of a rule, by rule, for the statistics.
         source: gives lines of a file around one, by path and line, for ``full``.
+        why: gives the reason for a rule, by id, for readers who cannot run ``explain``; None if they can.
     """
 
     style: str = ""
     statistics: bool = False
     fixable: Mapping[str, str] = {}
     source: Callable[[str, int], Sequence[tuple[int, str]]] = lambda _path, _line: ()
+    why: Callable[[str], str] | None = None
 
 
 class Unread(NamedTuple):
@@ -279,9 +281,18 @@ def _items(result: SkillResult, shown: Shown) -> Iterator[Item]:
     for finding, others in _joined(result.findings, shown, result.skill.path):
         is_told = finding.tool != "skillgate" or finding.id in fixed or shown.style == "concise"
         fixed.add(finding.id)
-        hint = Span(f"skillgate explain {finding.id}", "muted")
-        fix: tuple[Line, ...] = () if is_told else ((f"fix: {finding.fix}  ", hint),)
-        yield _item(finding, others, shown)._replace(below=fix)
+        yield _item(finding, others, shown)._replace(below=() if is_told else tuple(_explained(finding, shown)))
+
+
+def _explained(finding: Finding, shown: Shown) -> Iterator[Line]:
+    """Yield the fix and where more is said: the program, or for readers without it the reason and the page."""
+    if shown.why is None:
+        yield f"fix: {finding.fix}  ", Span(f"skillgate explain {finding.id}", "muted")
+        return
+    yield f"fix: {finding.fix}"
+    why = shown.why(finding.id)
+    yield from [f"why: {why}"] if why else []
+    yield from [Span(finding.url, "muted")] if finding.url else []
 
 
 def _joined(findings: Iterable[Finding], shown: Shown, within: str = "") -> list[tuple[Finding, tuple[Finding, ...]]]:

@@ -67,7 +67,7 @@ def test_version_and_help_are_answers_on_stdout(tmp_path: Path) -> None:
     assert run("config", "list", "--version", cwd=tmp_path) == (0, f"skillgate {__version__}\n", "")
     code, out, err = run("--help", cwd=tmp_path)
     assert (code, err) == (0, "")
-    assert "\n  config       Show the effective configuration, and where each value was set.\n" in out
+    assert "\n  config        Show the effective configuration, and where each value was set.\n" in out
 
 
 @pytest.mark.parametrize("argv", [("config", "-h"), ("-h", "config"), ("-q", "config", "--help")])

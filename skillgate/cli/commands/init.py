@@ -21,6 +21,7 @@ from skillgate.homepage import ACCOUNT, homepage, repository
 if TYPE_CHECKING:
     from skillgate.console import Console
 
+POSITION = 3
 GROUP = "everyday"
 _FOLDERS = {
     "skills": "# Skills\n\nOne directory per skill, each with a `SKILL.md` or a `skill.json`.\n\n"

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from skillgate.console import Console
 
+POSITION = 2
 GROUP = "everyday"
 FORMATS = formats_of("score")
 
