@@ -287,7 +287,7 @@ def _items(result: SkillResult, shown: Shown) -> Iterator[Item]:
 def _explained(finding: Finding, shown: Shown) -> Iterator[Line]:
     """Yield the fix and where more is said: the program, or for readers without it the reason and the page."""
     if shown.why is None:
-        yield f"fix: {finding.fix}  ", Span(f"skillgate explain {finding.id}", "muted")
+        yield f"fix: {finding.fix} ", Span(f"(skillgate explain {finding.id})", "muted")
         return
     yield f"fix: {finding.fix}"
     why = shown.why(finding.id)

@@ -137,7 +137,7 @@ def test_only_code_is_longer_than_the_terminal_in_an_explanation(width: int, tmp
         assert [line for line in too_long(text, width) if not line.startswith("    ")] == [], rule
 
 
-@pytest.mark.parametrize("width", [100, 120])
+@pytest.mark.parametrize("width", [120, 140])
 def test_wide_characters_move_no_column(width: int, repository: Path) -> None:
     _, text = shown(repository, width, "find", "--skills-dir", "skills", TERM="dumb")
     lines = text.splitlines()

@@ -148,7 +148,7 @@ class _Writer:
             yield from self._left(len(block.items) - len(shown) + block.left, block.noun, indent)
 
     def _raw(self, line: Line, indent: int) -> Iterator[str]:
-        """Write a line whole, however long; on a terminal it goes on below itself, further in."""
+        """Write a line whole, however long; on a terminal it continues below itself, further in."""
         if not self.style.terminal:
             yield " " * indent + self._spans(line)
             return
