@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 from skillgate import __version__, settings
+from skillgate.cli.help import HelpFormatter
 from skillgate.errors import UsageError
 from skillgate.files import write
 from skillgate.format import Style, did_you_mean
@@ -15,7 +16,7 @@ from skillgate.model.setting import Kind
 from skillgate.report.rendering import format_of, render, suffixes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from skillgate.console import Console
     from skillgate.model.finding import Page
@@ -23,10 +24,7 @@ if TYPE_CHECKING:
 
 
 R = TypeVar("R")
-_LONG_NAME = 24  # columns of what stands for the words of a command in its usage
-_ENTRY = re.compile(r"  +(\S+  +)?")  # how a line of a list in help begins: what it is about, in a column of its own
 HELP_ALL = "--help-all"
-_WIDTH = 100  # until help is printed; without it, argparse would import shutil to ask a terminal
 
 
 class Answer(Exception):  # noqa: N818 - not an error: the way out of argparse with something to print
@@ -52,7 +50,7 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, *, prog: str, description: str = "", **_: object) -> None:
         # Later versions of argparse pass more to subparsers, such as color; none of it is used here.
         super().__init__(
-            prog=prog, description=description, add_help=False, allow_abbrev=False, formatter_class=_Formatter
+            prog=prog, description=description, add_help=False, allow_abbrev=False, formatter_class=HelpFormatter
         )
         self.color = False  # Python 3.14 would color help by its own rules
         self._shared = self.add_argument_group("options of every command")
@@ -85,7 +83,7 @@ class Parser(argparse.ArgumentParser):
     def whole_help(self, width: int) -> str:
         """Return the help of every option, those of every command last, for a number of columns."""
         self._action_groups.sort(key=lambda group: group is self._shared)
-        self.formatter_class = partial(_Formatter, width=width)
+        self.formatter_class = partial(HelpFormatter, width=width)
         return self.format_help()
 
     def everyday_help(self, width: int) -> str:
@@ -161,61 +159,6 @@ def _add_shared(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         HELP_ALL, action=_Help, nargs=0, dest=none, default=none, help="print this help with all options"
     )
-
-
-class _Formatter(argparse.HelpFormatter):
-    """Lay help out for a number of columns: paragraphs are filled, indented lines of a list stay lines."""
-
-    def __init__(self, prog: str, width: int = _WIDTH) -> None:
-        super().__init__(prog, max_help_position=min(32, width // 3), width=width)
-
-    def _format_usage(
-        self,
-        usage: str | None,
-        actions: Iterable[argparse.Action],
-        groups: Iterable[argparse._MutuallyExclusiveGroup],
-        prefix: str | None,
-    ) -> str:
-        """Show of options only those that are required; below, all are listed."""
-        if prefix is not None or usage is not None:  # argparse also asks for the beginning of a subcommand's usage
-            return super()._format_usage(usage, actions, groups, prefix)
-        self._prog = f"{self._prog} [options]"
-        needed = [action for action in actions if action.required or not action.option_strings]
-        return super()._format_usage(None, needed, (), None)
-
-    def _metavar_formatter(self, action: argparse.Action, default_metavar: str) -> Callable[[int], tuple[str, ...]]:
-        name = default_metavar if _has_listed_choices(action) else action.metavar
-        if isinstance(action, argparse._SubParsersAction) and len(str(name)) > _LONG_NAME:
-            name = "COMMAND"  # each is listed below it
-        return super()._metavar_formatter(action, default_metavar) if name is None else lambda size: (str(name),) * size
-
-    def _expand_help(self, action: argparse.Action) -> str:
-        text = super()._expand_help(action)
-        return f"{text} ({', '.join(map(str, action.choices or ()))})" if _has_listed_choices(action) else text
-
-    def _split_lines(self, text: str, width: int) -> list[str]:
-        import textwrap  # only where help is printed
-
-        return textwrap.wrap(" ".join(text.split()), width, break_on_hyphens=False)
-
-    def _fill_text(self, text: str, width: int, indent: str) -> str:
-        import textwrap
-
-        filled = []
-        for block in text.split("\n\n"):
-            lines = block.split("\n") if "\n  " in block or block.startswith("  ") else [" ".join(block.split())]
-            for line in lines:
-                entry = _ENTRY.match(line)
-                hang = " " * (entry.end() if entry else 0)
-                parts = textwrap.wrap(line, width, subsequent_indent=hang, break_on_hyphens=False)
-                filled += [indent + part for part in parts]
-            filled.append("")
-        return "\n".join(filled).rstrip("\n") + "\n"
-
-
-def _has_listed_choices(action: argparse.Action) -> bool:
-    """Return whether an option's choices follow its help; as a name of its value they would be too long."""
-    return bool(action.choices and action.option_strings and action.metavar is None)
 
 
 def _options(parser: argparse.ArgumentParser) -> list[str]:

@@ -48,7 +48,7 @@ def run(args: argparse.Namespace, session: Console) -> int:
 
         text = json.dumps({"topic": args.topic, "markdown": text}, ensure_ascii=False, indent=2)
     elif args.report is None and session.stdout.isatty():
-        from skillgate.report.markdown_text import markdown_text
+        from skillgate.cli.markdown_text import markdown_text
 
         text = markdown_text(text, style_of(session))
     session.out(text)
