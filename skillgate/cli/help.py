@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-_WIDTH = 100  # until help is printed; without it, argparse would import shutil to ask a terminal
 _LONG_NAME = 24  # columns of what stands for the words of a command in its usage
 _ENTRY = re.compile(r"  +(\S+  +)?")  # how a line of a list in help begins: what it is about, in a column of its own
 
@@ -17,7 +16,7 @@ _ENTRY = re.compile(r"  +(\S+  +)?")  # how a line of a list in help begins: wha
 class HelpFormatter(argparse.HelpFormatter):
     """Lay help out for a number of columns: paragraphs are filled, indented lines of a list stay lines."""
 
-    def __init__(self, prog: str, width: int = _WIDTH) -> None:
+    def __init__(self, prog: str, width: int) -> None:
         super().__init__(prog, max_help_position=min(32, width // 3), width=width)
 
     def _format_usage(
@@ -28,7 +27,7 @@ class HelpFormatter(argparse.HelpFormatter):
         prefix: str | None,
     ) -> str:
         """Show of options only those that are required; below, all are listed."""
-        if prefix is not None or usage is not None:  # argparse also asks for the beginning of a subcommand's usage
+        if usage is not None:
             return super()._format_usage(usage, actions, groups, prefix)
         self._prog = f"{self._prog} [options]"
         needed = [action for action in actions if action.required or not action.option_strings]

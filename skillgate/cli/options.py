@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 from skillgate import __version__, settings
-from skillgate.cli.help import HelpFormatter
 from skillgate.errors import UsageError
 from skillgate.files import write
 from skillgate.format import Style, did_you_mean
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 HELP_ALL = "--help-all"
+_formatter = partial(argparse.HelpFormatter, width=100)  # for errors; without a width it would import shutil
 
 
 class Answer(Exception):  # noqa: N818 - not an error: the way out of argparse with something to print
@@ -50,7 +50,7 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, *, prog: str, description: str = "", **_: object) -> None:
         # Later versions of argparse pass more to subparsers, such as color; none of it is used here.
         super().__init__(
-            prog=prog, description=description, add_help=False, allow_abbrev=False, formatter_class=HelpFormatter
+            prog=prog, description=description, add_help=False, allow_abbrev=False, formatter_class=_formatter
         )
         self.color = False  # Python 3.14 would color help by its own rules
         self._shared = self.add_argument_group("options of every command")
@@ -83,6 +83,8 @@ class Parser(argparse.ArgumentParser):
     def whole_help(self, width: int) -> str:
         """Return the help of every option, those of every command last, for a number of columns."""
         self._action_groups.sort(key=lambda group: group is self._shared)
+        from skillgate.cli.help import HelpFormatter  # few runs print help
+
         self.formatter_class = partial(HelpFormatter, width=width)
         return self.format_help()
 
