@@ -78,7 +78,12 @@ class Console:
             self._to_stderr(text)
 
     def show_progress(self, text: str) -> None:
-        """Write to stderr unchanged and at once; ignore failures."""
+        """Write to stderr unchanged and at once; ignore failures.
+
+        A dumb terminal gets no line that overwrites another one.
+        """
+        if text.startswith("\r") and self.environ.get("TERM") == "dumb":
+            return
         with suppress(OSError):
             self.stderr.write(text)
             self.stderr.flush()

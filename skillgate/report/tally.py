@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 SEVERITIES: Mapping[Severity, Tone] = {Severity.ERROR: "poor", Severity.WARNING: "fair", Severity.INFO: "muted"}
 _NAMED = 3  # skills of one reason that are named
+_MANY = 40  # findings after which their number by rule is easier to read
 _ROWS = 5  # files without a readable text that have a row each
 
 
@@ -216,11 +217,13 @@ def view(report: Report, shown: Shown = Shown()) -> View:  # noqa: B008 - immuta
         from skillgate.report.across import change_lines  # only beside a baseline
 
         blocks += [Note(line) for line in change_lines(report)]
+    listed = sum(len(block.items) for block in blocks if isinstance(block, Items))
     mark = "error" if report.summary.not_evaluated and report.gate.passed is not False else MARKS[report.gate.passed]
     return View(
         summary(report),
         mark,
         reasons=tuple(_reasons(report)),
+        notes=("to count the findings by rule, use --statistics",) if listed > _MANY else (),
         blocks=tuple(blocks),
         alarm=" ".join(answers_warning(report.results)),
         ends=True,

@@ -322,6 +322,15 @@ def test_the_width_is_the_terminals(terminal: bool, columns: str, width: int) ->
     assert session(terminal=terminal, COLUMNS=columns).width == width
 
 
+@pytest.mark.parametrize(("term", "written"), [("xterm", "\r1 of 2done\n"), ("dumb", "done\n")])
+def test_a_dumb_terminal_gets_no_line_that_overwrites_another(term: str, written: str) -> None:
+    err = io.StringIO()
+    console = Console(stdout=io.StringIO(), stderr=err, environ={"TERM": term}, cwd=".")
+    console.show_progress("\r1 of 2")
+    console.show_progress("done\n")
+    assert err.getvalue() == written
+
+
 def test_notes_go_to_stderr_and_are_escaped() -> None:
     err = io.StringIO()
     loud = Console(stdout=io.StringIO(), stderr=err, environ={}, cwd=".", verbose=True)

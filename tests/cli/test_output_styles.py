@@ -97,6 +97,12 @@ def test_many_places_are_counted(tmp_path: Path) -> None:
     assert len(lines(tmp_path, "--select", "ACME_X", "--output-style", "concise")) == 8
 
 
+def test_after_many_findings_the_statistics_are_named(tmp_path: Path) -> None:
+    write_skill(tmp_path / "skills", body=BODY + "".join(f"See [a](gone-{number}.md).\n" for number in range(41)))
+    assert lines(tmp_path)[-1].strip() == "note: to count the findings by rule, use --statistics"
+    assert "--statistics" not in run(tmp_path, "check", "--statistics").out
+
+
 def test_statistics_count_by_rule(poor: Path) -> None:
     found = lines(poor, "--statistics")
     assert found[0].split() == ["rule", "findings", "severity", "may", "be", "fixed", "by"]
