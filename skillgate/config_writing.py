@@ -6,23 +6,39 @@ from __future__ import annotations
 import json
 import os
 import re
-import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.config import DISK, OTHER_FILES, YAML_NAME, read_bytes, read_other, read_yaml
 from skillgate.errors import UsageError
 from skillgate.files import replace
+from skillgate.homepage import page, raw
 from skillgate.model.setting import Kind
-from skillgate.settings import DEPTH, SETTINGS
+from skillgate.settings import (
+    BASELINE,
+    DEPTH,
+    EXCLUDE,
+    FAIL_ON,
+    IGNORE,
+    KNOWN_FINDINGS,
+    PROFILE,
+    SETTINGS,
+    THRESHOLD,
+)
 
 if TYPE_CHECKING:
     from skillgate.model.setting import Setting, Value
 
 _PLAIN = re.compile(r"[A-Za-z./][A-Za-z0-9._/-]*(:[A-Za-z0-9._/:-]+)?")  # text that YAML reads as a string
+_KEYS = (DEPTH, PROFILE, THRESHOLD, FAIL_ON, BASELINE, IGNORE, EXCLUDE, KNOWN_FINDINGS)  # what most projects set
+_WITHOUT_ADDRESS = """\
+# For help while editing run `skillgate schema config > skillgate.schema.json` and make the first line
+# "# yaml-language-server: $schema=skillgate.schema.json"."""
 _HEAD = """\
-# Configuration of skillgate. A line that starts with "# " and a key shows the default or an example.
-# Command-line options take precedence; `skillgate config list --show-origin` shows the effective values.
+{schema}
+# Settings of skillgate. What is not set here has its default; remove "# " before a key to set it.
+# All settings: {page}
+
 """
 _OVERRIDES = """
 # Other values for some paths, relative to this file; ** matches any number of directories, the last match wins.
@@ -32,10 +48,27 @@ _OVERRIDES = """
 """
 
 
-def new_file(values: Mapping[str, Value]) -> str:
-    """Return a new configuration file: ``depth`` and ``values`` are set, every other key is a comment."""
-    sections = (_section(setting, values) for setting in SETTINGS if not setting.personal)
-    return _HEAD + "".join(sections) + _OVERRIDES
+def new_file(values: Mapping[str, Value], *, profile: str = "") -> str:
+    """Return a new configuration file: ``values`` are set, and the most common other keys are comments.
+
+    Args:
+        values: settings by key.
+        profile: the client that the skills are probably for, as the example of its key.
+    """
+    settings = [setting for setting in SETTINGS if setting in _KEYS or setting.key in values]
+    address = raw("schemas/config.schema.json")
+    schema = f"# yaml-language-server: $schema={address}" if address else _WITHOUT_ADDRESS
+    head = _HEAD.format(schema=schema, page=page("configuration.md") or "`skillgate config list`")
+    return head + "".join(_section(setting, values, profile) for setting in settings) + _OVERRIDES
+
+
+def with_ignored(before: bytes, wanted: Sequence[str]) -> tuple[bytes, tuple[str, ...]]:
+    """Add lines to a ``.gitignore``, with its line endings; return it with the lines that it did not have."""
+    present = {line.strip().strip(b"/") for line in before.splitlines()}
+    added = tuple(line for line in wanted if line.encode().strip(b"/") not in present)
+    end = b"\r\n" if b"\r\n" in before else b"\n"
+    gap = b"" if not before or before.endswith(b"\n") else end
+    return before + gap + b"".join(line.encode() + end for line in added) if added else before, added
 
 
 def carried_over(folder: str) -> tuple[Mapping[str, Value], tuple[str, ...]]:
@@ -49,13 +82,15 @@ def carried_over(folder: str) -> tuple[Mapping[str, Value], tuple[str, ...]]:
     return {}, ()
 
 
-def _section(setting: Setting[Any], values: Mapping[str, Value]) -> str:
-    active = "" if setting is DEPTH or setting.key in values else "# "
+def _section(setting: Setting[Any], values: Mapping[str, Value], profile: str) -> str:
+    active = "" if setting.key in values else "# "
     value = setting.example if setting.default is None else setting.default
+    if setting is PROFILE and profile:
+        value = profile
     value = values.get(setting.key, value)
-    words = setting.help if setting.kind is Kind.TEXT else f"{setting.help} ({setting.expected()})"
-    comment = "".join(f"# {line}\n" for line in textwrap.wrap(words, width=110))
-    return f"\n{comment}{active}{setting.key}: {_yaml(value)}\n"
+    words = re.split(r"[.;] ", setting.help)[0].rstrip(".")
+    choices = f" ({', '.join(setting.choices)})" if setting.choices and setting.kind is not Kind.CHOICES else ""
+    return f"# {words}{choices}.\n{active}{setting.key}: {_yaml(value)}\n"
 
 
 def _yaml(value: object) -> str:

@@ -78,7 +78,12 @@ class Console:
             self._to_stderr(text)
 
     def show_progress(self, text: str) -> None:
-        """Write to stderr unchanged and at once; ignore failures."""
+        """Write to stderr unchanged and at once; ignore failures.
+
+        A dumb terminal gets no line that overwrites another one.
+        """
+        if text.startswith("\r") and self.environ.get("TERM") == "dumb":
+            return
         with suppress(OSError):
             self.stderr.write(text)
             self.stderr.flush()
@@ -100,15 +105,7 @@ class Console:
     @property
     def width(self) -> int:
         """The columns of a line: the terminal's, at least 40; 100 without one."""
-        if not self.stdout.isatty():
-            return _WIDTH
-        columns = self.environ.get("COLUMNS", "")
-        if columns.isascii() and columns.isdigit() and int(columns[:6]):
-            return max(_NARROWEST, int(columns[:6]))
-        try:
-            return max(_NARROWEST, os.get_terminal_size(self.stdout.fileno()).columns)
-        except OSError:
-            return _WIDTH
+        return width_of(self.stdout, self.environ)
 
     @property
     def interactive(self) -> bool:
@@ -124,6 +121,19 @@ class Console:
         lines = [printable(line) for line in text.rstrip("\n").split("\n")]
         with suppress(OSError):  # a failed message does not change the outcome
             self.stderr.write("\n".join(lines) + "\n")
+
+
+def width_of(stdout: TextIO, environ: Mapping[str, str]) -> int:
+    """Return the columns of a line of a stream: the terminal's, at least 40; 100 without one."""
+    if not stdout.isatty():
+        return _WIDTH
+    columns = environ.get("COLUMNS", "")
+    if columns.isascii() and columns.isdigit() and int(columns[:6]):
+        return max(_NARROWEST, int(columns[:6]))
+    try:
+        return max(_NARROWEST, os.get_terminal_size(stdout.fileno()).columns)
+    except OSError:
+        return _WIDTH
 
 
 def deliver(stdout: TextIO, text: str, *, flush: bool = False) -> None:

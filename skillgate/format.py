@@ -96,11 +96,15 @@ _CODES = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cyan
 
 
 class Style(NamedTuple):
-    """The layout of a terminal: its width in columns, and whether colours and links may be used."""
+    """The layout of text: its width in columns, whether colours and links may be used, and whether people read it.
+
+    Without a terminal, lists of findings have one line for each, however long: programs read them.
+    """
 
     width: int = 100
     color: bool = False
     links: bool = False
+    terminal: bool = False
 
     def linked(self, text: str, url: str) -> str:
         """Make a text a link, as terminals read it (OSC 8), or leave it as it is; the address must be printable."""

@@ -46,6 +46,12 @@ def page(path: str) -> str:
     return f"{url}/blob/{ref}/docs/{path}" if url else ""
 
 
+def raw(path: str) -> str:
+    """Return the address of the bytes of a file below ``docs/``, for programs; ``""`` if it is not known."""
+    url, ref = _address()
+    return f"{url}/raw/{ref}/docs/{path}" if url else ""
+
+
 def repository() -> str:
     """Return ``OWNER/NAME`` as workflows write it, with :data:`ACCOUNT` if it is not known."""
     return "/".join(homepage().split("/")[-2:]) or f"{ACCOUNT}/skillgate"

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 _DAYS = 90  # as in report/certificate.py, which is loaded only where one is written
 _MOST_DAYS = 3650
+BADGES_HELP = "write each skill's badge as NAME.svg, and as NAME.json for shields.io"
 _WITH_DIGEST = {"json", "html"}  # formats that show the configuration's digest
 
 
@@ -60,9 +61,7 @@ def add_certificates(group: argparse._ActionsContainer) -> None:
         type=whole_number(f"a number of days from 1 to {_MOST_DAYS}", 1, _MOST_DAYS),
         help=Rare(f"validity of the certificate in days (default: {_DAYS})"),
     )
-    group.add_argument(
-        "--badges", metavar="DIR", help="write each skill's badge as NAME.svg, and as NAME.json for shields.io"
-    )
+    group.add_argument("--badges", metavar="DIR", help=BADGES_HELP)
 
 
 def certificate_request(args: argparse.Namespace) -> CertificateRequest:

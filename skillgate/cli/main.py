@@ -8,9 +8,9 @@ import sys
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from skillgate.cli.options import HELP_ALL, Answer, Parser, shared_defaults, takes_value
-from skillgate.console import Console, deliver
+from skillgate.console import Console, deliver, width_of
 from skillgate.errors import EXIT_BUG, EXIT_INTERRUPTED, EXIT_PASSED, EXIT_TERMINATED, SkillgateError, UsageError
-from skillgate.format import printable
+from skillgate.format import did_you_mean, printable
 from skillgate.registry import COMMANDS
 
 if TYPE_CHECKING:
@@ -28,6 +28,18 @@ _GROUPS = {  # what a command's GROUP may be, in the order of the help
 }
 _STARTS_PROGRAMS = frozenset({"eval", "run", "task"})  # of others, which must not see this process's secrets
 _DESCRIPTION = "Score Agent Skills, show what to fix first, and gate their quality."
+_START = "Start with `skillgate score .`; `skillgate help COMMAND` shows the options of a command."
+_MEANT = {  # words of other tools, and the command that does it here
+    **dict.fromkeys(("lint", "validate", "verify", "scan", "audit", "analyze", "doctor", "inspect"), "check"),
+    **dict.fromkeys(("fix", "format", "repair", "autofix"), "check --fix"),
+    **dict.fromkeys(("grade", "rate", "rank", "review", "evaluate", "quality", "badge", "badges"), "score"),
+    **{"test": "eval", "tests": "eval", "benchmark": "bench", "benchmarks": "bench", "exec": "task", "invoke": "task"},
+    **{"new": "create", "scaffold": "create", "generate": "create", "setup": "init", "install": "init"},
+    **{"why": "explain", "rule": "explain", "docs": "explain", "doc": "explain", "search": "find", "list": "find"},
+    **{"ls": "find", "diff": "compare", "convert": "report convert", "merge": "report merge", "logs": "log"},
+    **{"dashboard": "log dashboard", "settings": "config", "baseline": "check --write-known-findings FILE"},
+    **{"version": "--version", "completions": "completion", "serve": "demo-server", "watch": "check --watch"},
+}
 
 
 def _starts_programs(word: str | None) -> bool:
@@ -97,10 +109,12 @@ def main(
 def _run(arguments: list[str], out: TextIO, err: TextIO, environ: Mapping[str, str], cwd: str | None) -> int:
     _require_no_files(arguments, cwd)
     before, command, after = _split(arguments)
+    if command == "help":  # `help check` is `check --help`
+        before, command, after = _split([*before, *(word for word in after if word != "help"), "--help"])
     try:
-        module, args = _parse(before, command, after)
+        module, args = _parse(before, command, after, cwd or "")
     except Answer as answer:
-        deliver(out, answer.args[0])
+        deliver(out, answer.text(width_of(out, environ)))
         return EXIT_PASSED
     session = Console(
         stdout=out,
@@ -142,27 +156,38 @@ def _split(arguments: list[str]) -> tuple[list[str], str | None, list[str]]:
     return arguments[:index], arguments[index], arguments[index + 1 :]
 
 
-def _parse(before: list[str], command: str | None, after: list[str]) -> tuple[ModuleType, argparse.Namespace]:
+def _parse(before: list[str], command: str | None, after: list[str], cwd: str) -> tuple[ModuleType, argparse.Namespace]:
     """Parse the arguments; import only the command that is used."""
     if command is None:
         return _without_command(before)
     help_words = [word for word in before if word in ("-h", "--help", HELP_ALL)]
     program = Parser(prog="skillgate")
     args = program.parse([word for word in before if word not in help_words], shared_defaults())
+    if command not in COMMANDS:
+        _refuse(command, cwd)
     module = COMMANDS.load(command)
     parser = Parser(prog=f"skillgate {command}", description=(module.__doc__ or COMMANDS.summary(command)).strip())
     module.add_arguments(parser)
     if help_words:
-        raise Answer(parser.format_help() if HELP_ALL in help_words else parser.everyday_help())
+        raise Answer(parser.whole_help if HELP_ALL in help_words else parser.everyday_help)
     return module, parser.parse(after, args)
+
+
+def _refuse(word: str, cwd: str) -> NoReturn:
+    """Raise UsageError for an unknown command, with the one that was probably meant."""
+    meant = _MEANT.get(word.lower().lstrip("-"), "")
+    if not meant and os.path.exists(os.path.join(cwd, word)):  # noqa: PTH110, PTH118 - pathlib costs start-up time
+        meant = f"score {word}"
+    near = f" (did you mean {meant!r}?)" if meant else did_you_mean(word, COMMANDS.listed())
+    raise UsageError(f"unknown command {word!r}{near}\nTry: skillgate --help")
 
 
 def _without_command(before: list[str]) -> NoReturn:
     rows: dict[str, str] = dict.fromkeys(_GROUPS, "")
-    for name in COMMANDS.names():
-        rows[COMMANDS.text(name, "GROUP")] += f"\n  {name.replace('_', '-'):<12} {COMMANDS.summary(name)}"
+    for name in COMMANDS.listed():
+        rows[COMMANDS.text(name, "GROUP")] += f"\n  {name:<12}  {COMMANDS.summary(name)}"
     listing = "\n\n".join(f"{_GROUPS[group]}:{lines}" for group, lines in rows.items())
-    program = Parser(prog="skillgate", description=f"{_DESCRIPTION}\n\n{listing}")
+    program = Parser(prog="skillgate", description=f"{_DESCRIPTION}\n\n{listing}\n\n{_START}")
     program.usage = "skillgate [options] COMMAND [arguments]"
     program.parse(before, shared_defaults())
     raise UsageError("no command given\nTry: skillgate --help")

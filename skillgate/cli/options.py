@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 from skillgate import __version__, settings
 from skillgate.errors import UsageError
@@ -24,11 +24,15 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 HELP_ALL = "--help-all"
-_WIDTH = 100  # fixed, so that argparse need not import shutil to ask a terminal
+_formatter = partial(argparse.HelpFormatter, width=100)  # for errors; without a width it would import shutil
 
 
 class Answer(Exception):  # noqa: N818 - not an error: the way out of argparse with something to print
-    """The text of ``--help`` or ``--version``, as the first argument."""
+    """What ``--help`` or ``--version`` prints: a function of the columns of a line."""
+
+    def __init__(self, text: Callable[[int], str]) -> None:
+        super().__init__()
+        self.text = text
 
 
 class Rare(str):
@@ -76,17 +80,20 @@ class Parser(argparse.ArgumentParser):
             self.error(f"unexpected argument {rest[0]!r}")
         return parsed
 
-    def format_help(self) -> str:
-        """Return the help of every option, those of every command last."""
+    def whole_help(self, width: int) -> str:
+        """Return the help of every option, those of every command last, for a number of columns."""
         self._action_groups.sort(key=lambda group: group is self._shared)
-        return super().format_help()
+        from skillgate.cli.help import HelpFormatter  # few runs print help
 
-    def everyday_help(self) -> str:
+        self.formatter_class = partial(HelpFormatter, width=width)
+        return self.format_help()
+
+    def everyday_help(self, width: int) -> str:
         """Return the help without rarely needed options, with a hint on how to see them."""
         hidden = [(action, action.help) for action in self._actions if isinstance(action.help, Rare)]
         for action, _ in hidden:
             action.help = argparse.SUPPRESS
-        text = self.format_help()
+        text = self.whole_help(width)
         for action, rare in hidden:
             action.help = rare
         return f"{text}\n{HELP_ALL} shows all options.\n" if hidden else text
@@ -123,14 +130,14 @@ class _Help(argparse.Action):
     """Like argparse's own, but raise the text instead of printing it to the process's stdout."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
-        if isinstance(parser, Parser) and HELP_ALL not in self.option_strings:
-            raise Answer(parser.everyday_help())
-        raise Answer(parser.format_help())
+        if HELP_ALL not in self.option_strings:
+            raise Answer(cast("Parser", parser).everyday_help)
+        raise Answer(cast("Parser", parser).whole_help)
 
 
 class _Version(argparse.Action):
     def __call__(self, *_: object) -> NoReturn:
-        raise Answer(f"skillgate {__version__}\n")
+        raise Answer(lambda _width: f"skillgate {__version__}\n")
 
 
 def _add_shared(group: argparse._ArgumentGroup) -> None:
@@ -154,10 +161,6 @@ def _add_shared(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         HELP_ALL, action=_Help, nargs=0, dest=none, default=none, help="print this help with all options"
     )
-
-
-def _formatter(prog: str) -> argparse.HelpFormatter:
-    return argparse.RawDescriptionHelpFormatter(prog, max_help_position=32, width=_WIDTH)
 
 
 def _options(parser: argparse.ArgumentParser) -> list[str]:
@@ -527,7 +530,8 @@ def house_pages(session: Console) -> Sequence[Page]:
 
 def style_of(session: Console) -> Style:
     """Return the style of text on stdout."""
-    return Style(width=session.width, color=session.color, links=session.color and session.stdout.isatty())
+    terminal = session.stdout.isatty()
+    return Style(width=session.width, color=session.color, links=session.color and terminal, terminal=terminal)
 
 
 def json_text(document: object) -> str:

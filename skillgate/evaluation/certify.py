@@ -39,7 +39,7 @@ _MOST_FILES = 20_000
 _FLAGS = os.O_RDONLY
 for _flag in ("O_NONBLOCK", "O_NOFOLLOW", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"):
     _FLAGS |= getattr(os, _flag, 0)
-_CATALOGUE = "catalogue"  # the badge of all skills
+CATALOGUE = "catalogue"  # the badge of all skills
 _UNSAFE = re.compile(r"[^a-z0-9._-]+")
 _LONGEST = 60  # characters of a file's name
 _DEVICES = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?")  # names that Windows reserves
@@ -103,7 +103,7 @@ def require_written(wanted: CertificateRequest, session: Console) -> None:
 
 def _require_badges(badges: str, session: Console) -> None:
     """Refuse a directory of badges that must not be written, or that has a link with the name of a badge."""
-    place = require_place(os.path.join(badges, f"{_CATALOGUE}.svg"), session.cwd)
+    place = require_place(os.path.join(badges, f"{CATALOGUE}.svg"), session.cwd)
     folder = os.path.dirname(place)
     if os.path.lexists(folder) and not os.path.isdir(folder):
         raise UsageError(f"--badges {badges} is not a directory")
@@ -115,9 +115,9 @@ def _require_badges(badges: str, session: Console) -> None:
 def require_outside(
     skills: Iterable[str], wanted: CertificateRequest, session: Console, *, outputs: Sequence[str] = ()
 ) -> None:
-    """Raise UsageError, naming the first file, if a run would write into a certified skill.
+    """Raise UsageError, naming the first file, if a run would write into an evaluated skill.
 
-    That would invalidate the certificate. ``skills`` are the shown directories.
+    That would invalidate a certificate. ``skills`` are the shown directories.
     """
     names = [*([] if wanted.certificate is None else [wanted.certificate]), *outputs]
     names += [] if wanted.badges is None else [os.path.join(wanted.badges, "")]
@@ -125,7 +125,7 @@ def require_outside(
         skill = os.path.join(os.path.realpath(os.path.join(session.cwd, path)), "")
         for name in names:
             if os.path.join(os.path.realpath(os.path.join(session.cwd, name)), "").startswith(skill):
-                raise UsageError(f"{name} is inside the certified skill {path}; write it elsewhere")
+                raise UsageError(f"{name} is inside the skill {path}; write it elsewhere")
 
 
 def write_certificates(
@@ -165,7 +165,7 @@ def _write_badges(report: Report, folder: str, session: Console) -> None:
 
     names = file_names([(result.skill.name, result.skill.path) for result in report.results])
     shields = [(names[result.skill.path], of_skill(result, report)) for result in report.results]
-    for name, shield in (*shields, (_CATALOGUE, of_catalogue(report))):
+    for name, shield in (*shields, (CATALOGUE, of_catalogue(report))):
         for suffix, drawn in zip(_SUFFIXES, (svg(shield), endpoint(shield)), strict=True):
             place = os.path.join(folder, f"{name}.{suffix}")
             write(place, drawn.encode(errors="backslashreplace"), cwd=session.cwd, parents=True)
@@ -196,7 +196,7 @@ def file_names(skills: Sequence[tuple[str, str]]) -> dict[str, str]:
 
 
 def _is_reserved(name: str) -> bool:
-    return name == _CATALOGUE or _DEVICES.fullmatch(name) is not None
+    return name == CATALOGUE or _DEVICES.fullmatch(name) is not None
 
 
 def contents_of(scope: Scope, session: Console, wanted: CertificateRequest) -> dict[str, Content]:

@@ -11,6 +11,7 @@ from skillgate.report.links import Links
 from skillgate.report.lists import lists_of
 from skillgate.report.numbers import count, points, share
 from skillgate.report.skill import Context
+from skillgate.report.steps import main_file, steps
 from skillgate.report.tally import (
     answers_warning,
     badge_of,
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from skillgate.model.finding import ListingUse
     from skillgate.model.report import Report, SkillResult
     from skillgate.report.standing import Row as Standing
+    from skillgate.report.steps import Step
     from skillgate.report.tally import Unread
     from skillgate.report.view import Block, Line, Mark, Tone
 
@@ -258,14 +260,19 @@ def _next(ranked: Sequence[SkillResult], context: Context, anchors: Mapping[str,
         change = context.changes.get(result.skill.path)
         return change is not None and ((change.change or 0) < 0 or bool(change.new))
 
+    def order(first: tuple[SkillResult, Step]) -> tuple[bool, bool, bool, float]:
+        result, step = first
+        return result.gate.passed is not False, not result.errors, not is_worse(result), -(step.gain or 0.0)
+
+    firsts = [(one, step) for one in ranked for step in steps(one, context.changes.get(one.skill.path))[:1]]
     items = []
-    for result in sorted(ranked, key=lambda one: (one.gate.passed is not False, not one.errors, not is_worse(one))):
-        for item in skill.next_steps(result, context.changes.get(result.skill.path), most=1):
-            path = code(result.skill.path, anchor=anchors[result.skill.path])
-            items.append(item._replace(line=(path, f" {item.line}")))
+    for result, step in sorted(firsts, key=order)[:_ADVISED]:
+        item = skill.step_item(step, main_file(result))
+        path = code(result.skill.path, anchor=anchors[result.skill.path])
+        items.append(item._replace(line=(path, f" {item.line}")))
     if items:
         yield Heading("Do next (the first step of each skill: errors first, then most points)")
-        yield Items(tuple(items[:_ADVISED]), "step", ordered=True)
+        yield Items(tuple(items), "step", ordered=True)
 
 
 def _skills(

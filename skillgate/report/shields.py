@@ -36,7 +36,7 @@ def of_skill(result: SkillResult, report: Report) -> Shield:
     """Say what a skill earned: its badge and score, or why there is none."""
     name = _short(printable(result.skill.name).strip() or "skill")
     message, color = _earned(result, report)
-    return Shield(name, message, color, f"{name}: {message} ({report.depth.value} depth of skillgate)")
+    return Shield(name, message + _estimate((result,)), color, f"{name}: {message} ({_basis((result,), report)})")
 
 
 def of_catalogue(report: Report) -> Shield:
@@ -54,7 +54,8 @@ def of_catalogue(report: Report) -> Shield:
     message = ", ".join([*parts, f"{plural(errors, 'error')}"] if errors else parts)
     least = max(kinds, key=order.index)
     colors = {badge.value: _COLOURS[badge] for badge in Badge} | {"no badge": NO_BADGE, "not measured": NOT_MEASURED}
-    return Shield(label, message, colors[least], f"{label}: {message} ({report.depth.value} depth of skillgate)")
+    title = f"{label}: {message} ({_basis(report.results, report)})"
+    return Shield(label, message + _estimate(report.results), colors[least], title)
 
 
 def endpoint(shield: Shield) -> str:
@@ -67,6 +68,20 @@ def endpoint(shield: Shield) -> str:
         "isError": shield.color == NOT_MEASURED,
     }
     return json.dumps(values, indent=2, ensure_ascii=False) + "\n"
+
+
+def _is_estimate(results: Iterable[SkillResult]) -> bool:
+    """Return whether a score rests on the files alone: no judge and no session took part."""
+    return any(result.composite.score is not None and not any(sampled_layers(result)) for result in results)
+
+
+def _estimate(results: Iterable[SkillResult]) -> str:
+    return " (estimate)" if _is_estimate(results) else ""
+
+
+def _basis(results: Iterable[SkillResult], report: Report) -> str:
+    depth = f"{report.depth.value} depth of skillgate"
+    return f"estimated from the files alone, {depth}" if _is_estimate(results) else depth
 
 
 def _earned(result: SkillResult, report: Report) -> tuple[str, str]:

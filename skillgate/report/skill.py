@@ -208,11 +208,6 @@ def _finding(finding: Finding, context: Context, within: str, *, is_new: bool, f
     return Item(tuple(head), finding.severity.value, SEVERITIES[finding.severity], below, excerpt)
 
 
-def next_steps(result: SkillResult, change: SkillChange | None, *, most: int) -> list[Item]:
-    """List what to do about a skill, the most urgent first."""
-    return [step_item(step, main_file(result)) for step in steps(result, change)[:most]]
-
-
 def step_item(step: Step, main: str, links: Links | None = None) -> Item:
     """Say what to do; with ``links`` first where."""
     count, text = len(step.findings), step.text

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 SEVERITIES: Mapping[Severity, Tone] = {Severity.ERROR: "poor", Severity.WARNING: "fair", Severity.INFO: "muted"}
 _NAMED = 3  # skills of one reason that are named
+_MANY = 40  # findings after which their number by rule is easier to read
 _ROWS = 5  # files without a readable text that have a row each
 
 
@@ -32,12 +33,14 @@ class Shown(NamedTuple):
         statistics: whether to count by rule instead of showing the findings.
         fixable: the option that may fix findings of a rule, by rule, for the statistics.
         source: gives lines of a file around one, by path and line, for ``full``.
+        why: gives the reason for a rule, by id, for readers who cannot run ``explain``; None if they can.
     """
 
     style: str = ""
     statistics: bool = False
     fixable: Mapping[str, str] = {}
     source: Callable[[str, int], Sequence[tuple[int, str]]] = lambda _path, _line: ()
+    why: Callable[[str], str] | None = None
 
 
 class Unread(NamedTuple):
@@ -217,11 +220,13 @@ def view(report: Report, shown: Shown = Shown()) -> View:  # noqa: B008 - immuta
         from skillgate.report.across import change_lines  # only beside a baseline
 
         blocks += [Note(line) for line in change_lines(report)]
+    listed = sum(len(block.items) for block in blocks if isinstance(block, Items))
     mark = "error" if report.summary.not_evaluated and report.gate.passed is not False else MARKS[report.gate.passed]
     return View(
         summary(report),
         mark,
         reasons=tuple(_reasons(report)),
+        notes=("to count the findings by rule, use --statistics",) if listed > _MANY else (),
         blocks=tuple(blocks),
         alarm=" ".join(answers_warning(report.results)),
         ends=True,
@@ -282,9 +287,18 @@ def _items(result: SkillResult, shown: Shown) -> Iterator[Item]:
     for finding, others in _joined(result.findings, shown, result.skill.path):
         is_told = finding.tool != "skillgate" or finding.id in fixed or shown.style == "concise"
         fixed.add(finding.id)
-        hint = Span(f"skillgate explain {finding.id}", "muted")
-        fix: tuple[Line, ...] = () if is_told else ((f"fix: {finding.fix}  ", hint),)
-        yield _item(finding, others, shown)._replace(below=fix)
+        yield _item(finding, others, shown)._replace(below=() if is_told else tuple(_explained(finding, shown)))
+
+
+def _explained(finding: Finding, shown: Shown) -> Iterator[Line]:
+    """Yield the fix and where more is said: the program, or for readers without it the reason and the page."""
+    if shown.why is None:
+        yield f"fix: {finding.fix} ", Span(f"(skillgate explain {finding.id})", "muted")
+        return
+    yield f"fix: {finding.fix}"
+    why = shown.why(finding.id)
+    yield from [f"why: {why}"] if why else []
+    yield from [Span(finding.url, "muted")] if finding.url else []
 
 
 def _joined(findings: Iterable[Finding], shown: Shown, within: str = "") -> list[tuple[Finding, tuple[Finding, ...]]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 
 from skillgate.model.finding import CatalogueRule, CheckPage, Page, Rule
 from skillgate.static import across, antipatterns, layer
@@ -38,6 +39,12 @@ def find_rule(identifier: str) -> tuple[Rule, str]:
 def pages() -> tuple[Page, ...]:
     """Load every rule, sorted by kind and id."""
     return tuple(sorted(_pages(), key=lambda page: (_KINDS.index(page.kind), page.rule.id)))
+
+
+@cache
+def reasons() -> Mapping[str, str]:
+    """Return why each rule is there, by its id."""
+    return {page.rule.id: page.sections["Why"] for page in pages() if "Why" in page.sections}
 
 
 def _pages() -> Iterator[Page]:

@@ -33,6 +33,7 @@ POSIX_ONLY = {
 HEAVY = {"numpy", "scipy", "anthropic", "jsonschema", "rich", "asyncio", "pydantic", "requests", "httpx"}
 KEEPERS = {  # the one module that may import a package of an extra
     "skillgate.action.api": {"github", "requests"},
+    "skillgate.cli.commands.completion": {"shtab"},  # within functions
     "skillgate.report.formats.html": {"jinja2", "markupsafe"},
     "skillgate.http_transport": {"httpx2", "httpcore2"},
     "skillgate.llm.port": {"jsonschema"},  # within a function

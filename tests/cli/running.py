@@ -41,10 +41,10 @@ class Done(NamedTuple):
         return [(item["finding"]["id"], item["by"]) for item in self.json["suppressed"]]
 
 
-def run(cwd: Path, *words: str) -> Done:
+def run(cwd: Path, *words: str, **variables: str) -> Done:
     """Run the command line in a directory, without the user's configuration and with the test session's cache."""
     out, err = io.StringIO(), io.StringIO()
-    environ = {"HOME": str(cwd / "home"), "XDG_CACHE_HOME": os.environ["XDG_CACHE_HOME"]}
+    environ = {"HOME": str(cwd / "home"), "XDG_CACHE_HOME": os.environ["XDG_CACHE_HOME"], **variables}
     code = main(words, stdout=out, stderr=err, environ=environ, cwd=str(cwd))
     return Done(code, out.getvalue(), err.getvalue())
 

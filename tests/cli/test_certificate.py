@@ -11,6 +11,7 @@ import pytest
 
 from skillgate.evaluation.certify import content_of, file_names, stamp
 from skillgate.report.certificate import certificate, render
+from tests import skills
 from tests.cli.running import Done, commit, run
 from tests.report.judged import a_judged_skill
 from tests.report.reports import a_report
@@ -191,8 +192,8 @@ def test_a_scripted_run_certifies_nothing_and_says_so_everywhere(tmp_path: Path)
     ("words", "says"),
     [
         (("--certificate", "none/c.json"), "directory none does not exist"),
-        (("--certificate", "skills/ants/c.json"), "is inside the certified skill skills/ants"),
-        (("--certificate", "c.json", "--badges", "skills/ants/badges"), "is inside the certified skill skills/ants"),
+        (("--certificate", "skills/ants/c.json"), "is inside the skill skills/ants"),
+        (("--certificate", "c.json", "--badges", "skills/ants/badges"), "is inside the skill skills/ants"),
         (("--certificate", "c.json", "--shard", "1/2"), "pass it to report merge instead"),
         (("--certificate-days", "7"), "needs --certificate FILE"),
         (("--certificate", "link.json"), "is a symbolic link"),
@@ -241,3 +242,18 @@ def test_names_of_badges_are_safe_and_no_two_alike() -> None:
         assert name not in ("catalogue", "con", "com1.x")
         assert len(name) < 100
     assert file_names([("pdf", "skills/pdf")]) == {"skills/pdf": "pdf"}
+
+
+def test_a_score_writes_badges_that_say_they_are_estimates(tmp_path: Path) -> None:
+    skills.write_skill(tmp_path / "skills")
+    done = run(tmp_path, "score", "--badges", "out/badges")
+    assert done.code == 0
+    assert "![skills](out/badges/catalogue.svg)" in done.err
+    for name in (skills.NAME, "catalogue"):
+        message = json.loads((tmp_path / f"out/badges/{name}.json").read_text())["message"]
+        assert message.endswith(" (estimate)")
+        assert message in (tmp_path / f"out/badges/{name}.svg").read_text()
+    assert run(tmp_path, "score", "--badges", f"skills/{skills.NAME}/badges").code == 2
+    assert not (tmp_path / f"skills/{skills.NAME}/badges").exists()
+    (tmp_path / "file").touch()
+    assert "is not a directory" in run(tmp_path, "score", "--badges", "file").err

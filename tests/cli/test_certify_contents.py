@@ -160,10 +160,10 @@ def test_where_git_cannot_say_which_files_a_skill_has_there_are_only_no_digests(
     [
         (("--certificate", "none/c.json"), "directory none does not exist"),
         (("--certificate", "skills/ants/SKILL.md"), "main file of a skill"),
-        (("--certificate", "skills/ants/c.json"), "is inside the certified skill skills/ants"),
+        (("--certificate", "skills/ants/c.json"), "is inside the skill skills/ants"),
         (
             ("--certificate", "c.json", "--output-file", "skills/ants/all.json"),
-            "is inside the certified skill skills/ants",
+            "is inside the skill skills/ants",
         ),
         (("--certificate", "link.json"), "is a symbolic link"),
         (("--certificate-days", "0"), "number of days"),

@@ -148,7 +148,7 @@ def test_code_declares_a_rule_like_our_own(tmp_path: Path) -> None:
     done = run(tmp_path, "check")
     assert done.code == 1
     assert "error ACME_TONE the heading" in done.out
-    assert "fix: be quiet  skillgate explain ACME_TONE" in done.out
+    assert "fix: be quiet (skillgate explain ACME_TONE)" in done.out
 
 
 def test_a_house_rule_is_selected_ignored_and_explained_like_others(tmp_path: Path) -> None:

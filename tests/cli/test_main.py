@@ -67,7 +67,7 @@ def test_version_and_help_are_answers_on_stdout(tmp_path: Path) -> None:
     assert run("config", "list", "--version", cwd=tmp_path) == (0, f"skillgate {__version__}\n", "")
     code, out, err = run("--help", cwd=tmp_path)
     assert (code, err) == (0, "")
-    assert "\n  config       Show the effective configuration, and where each value was set.\n" in out
+    assert "\n  config        Show the effective configuration, and where each value was set.\n" in out
 
 
 @pytest.mark.parametrize("argv", [("config", "-h"), ("-h", "config"), ("-q", "config", "--help")])
@@ -320,6 +320,15 @@ def test_colour_is_for_terminals_and_for_who_asks(
 )
 def test_the_width_is_the_terminals(terminal: bool, columns: str, width: int) -> None:
     assert session(terminal=terminal, COLUMNS=columns).width == width
+
+
+@pytest.mark.parametrize(("term", "written"), [("xterm", "\r1 of 2done\n"), ("dumb", "done\n")])
+def test_a_dumb_terminal_gets_no_line_that_overwrites_another(term: str, written: str) -> None:
+    err = io.StringIO()
+    console = Console(stdout=io.StringIO(), stderr=err, environ={"TERM": term}, cwd=".")
+    console.show_progress("\r1 of 2")
+    console.show_progress("done\n")
+    assert err.getvalue() == written
 
 
 def test_notes_go_to_stderr_and_are_escaped() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from skillgate import homepage
 from tests.cli.running import run
 from tests.skills import BODY, NAME, write_skill
 
@@ -96,6 +97,12 @@ def test_many_places_are_counted(tmp_path: Path) -> None:
     assert len(lines(tmp_path, "--select", "ACME_X", "--output-style", "concise")) == 8
 
 
+def test_after_many_findings_the_statistics_are_named(tmp_path: Path) -> None:
+    write_skill(tmp_path / "skills", body=BODY + "".join(f"See [a](gone-{number}.md).\n" for number in range(41)))
+    assert lines(tmp_path)[-1].strip() == "note: to count the findings by rule, use --statistics"
+    assert "--statistics" not in run(tmp_path, "check", "--statistics").out
+
+
 def test_statistics_count_by_rule(poor: Path) -> None:
     found = lines(poor, "--statistics")
     assert found[0].split() == ["rule", "findings", "severity", "may", "be", "fixed", "by"]
@@ -122,3 +129,19 @@ def test_what_does_not_go_together_is_an_error(poor: Path, words: tuple[str, ...
     done = run(poor, "check", *words)
     assert done.code == 2
     assert said in done.err
+
+
+def test_in_a_hook_a_finding_says_why_instead_of_naming_a_program_that_is_not_there(
+    poor: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("check", "skills", "--select", "BROKEN_LINK")
+    assert "(skillgate explain BROKEN_LINK)" in run(poor, *words).out
+    done = run(poor, *words, PRE_COMMIT="1")
+    at = done.out.splitlines().index("    fix: create the file, correct the path, or remove the link")
+    why, page = done.out.splitlines()[at + 1 : at + 3]
+    assert why.startswith("    why: A model that follows the link gets an error")
+    assert re.fullmatch(r"    https://\S+/docs/rules\.md#broken_link", page)
+    assert "skillgate explain" not in done.out
+    monkeypatch.setitem(homepage._STATE, "address", homepage.Address())
+    assert "http" not in run(poor, *words, "--output-style", "full", "--no-cache", PRE_COMMIT="1").out
+    assert run(poor, *words, "--json", PRE_COMMIT="1").json["findings"]

@@ -100,13 +100,31 @@ def test_a_commit_is_blocked_and_told_what_to_do(runner: str, shop: Workshop, na
     assert done.code == 1, done.said
     assert "skills/tidy/SKILL.md:10:17: error ORPHAN_REFERENCE references/kinds.md does not exist" in done.said
     assert "    fix: create the file, or remove the link" in done.said
-    assert "skillgate explain ORPHAN_REFERENCE" in done.said
+    assert "    why: A model that follows the link gets an error instead of the detail" in done.said
+    assert "skillgate explain" not in done.said  # a program that is in the hook's environment alone
     verdict = r"1 error in 1 of 1 skill\. Score [\d.]+ \(.*\)\. Fix these findings to reach about \d+\."
     assert re.search(verdict, done.said)
     write(folder, "skills/tidy", BAD, references__kinds="# Kinds\n\nText.\n")
     shop.git("add", "-A", cwd=folder)
     done = shop.run("git", "commit", "-m", "Add a skill", cwd=folder)
     assert done.code == 0, done.said
+
+
+@pytest.mark.parametrize(("args", "stopped"), [("", False), ("        args: [--baseline, HEAD]\n", True)])
+def test_a_skill_that_got_worse_is_stopped_by_the_variant_with_a_baseline(
+    args: str, stopped: bool, runner: str, shop: Workshop, name: str
+) -> None:
+    folder = shop.repository(name, "skillgate", args=args)
+    assert shop.run(runner, "install", cwd=folder).code == 0
+    skill = write(folder, "skills/tidy") / "SKILL.md"
+    shop.git("add", "-A", cwd=folder)
+    assert shop.run("git", "commit", "-m", "Add a skill", cwd=folder).code == 0
+    text = re.sub(r"^description: .*$", "description: Stuff.", skill.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    skill.write_text(text, encoding="utf-8")
+    shop.git("add", "-A", cwd=folder)
+    done = shop.run("git", "commit", "-m", "Cut the description", cwd=folder)
+    assert done.code == (1 if stopped else 0), done.said
+    assert bool(re.search(r"gate failed: skills/tidy: .*(dropped|lost)", done.said)) is stopped, done.said
 
 
 def test_what_a_commit_deletes_or_renames_is_noticed_by_the_hook_for_all(

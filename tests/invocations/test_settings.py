@@ -13,6 +13,7 @@ import yaml
 from skillgate import settings
 from skillgate.cli.main import main
 from skillgate.config import Config, config_digest, load
+from skillgate.config_writing import new_file
 from skillgate.errors import UsageError
 from skillgate.invocations.rubric import DEFAULT, VERSIONS
 from skillgate.model.invocation_gate import PACKAGED, known
@@ -229,12 +230,8 @@ def test_the_published_schema_takes_what_is_read_and_nothing_else(place: Path, t
             read(place, text)
 
 
-def test_a_new_configuration_shows_gates_that_are_valid(place: Path) -> None:
-    assert run("init", place=place)[0] == 0
-    text = (place / ".skillgate.yaml").read_text(encoding="utf-8")
-    shown = next(line for line in text.splitlines() if line.startswith("# gates: "))
-    assert read(place, shown.removeprefix("# ")).get(settings.GATES) == {
-        "publish": {"min_score": 75.0, "max_unrecovered_rate": 0.05}
-    }
-    rubric = next(line for line in text.splitlines() if line.startswith("# rubric: "))
-    assert read(place, rubric.removeprefix("# ")).get(settings.RUBRIC) == "1.1"
+def test_the_examples_are_valid_as_they_are_written_to_a_configuration(place: Path) -> None:
+    gates = settings.GATES.accept(settings.GATES.example)
+    text = new_file({"gates": gates, "rubric": settings.RUBRIC.default})
+    assert read(place, text).get(settings.GATES) == {"publish": {"min_score": 75.0, "max_unrecovered_rate": 0.05}}
+    assert read(place, text).get(settings.RUBRIC) == "1.1"

@@ -26,20 +26,22 @@ def says(skill: SkillResult, **changes: object) -> str:
 
 def test_a_badge_says_what_a_skill_earned() -> None:
     assert says(a_judged_skill(findings=())) == "Silver 72.50"
-    assert says(a_skill(composite=Composite(91.25, Badge.PLATINUM))) == "Platinum 91.25"
+    assert "estimate" not in of_skill(a_judged_skill(findings=()), a_report(a_judged_skill())).title
+    assert "(estimated from the files alone, " in of_skill(a_skill(), a_report(a_skill())).title
+    assert says(a_skill(composite=Composite(91.25, Badge.PLATINUM))) == "Platinum 91.25 (estimate)"
 
 
 def test_a_badge_names_the_errors_beside_it() -> None:
     two = a_skill(a_finding(), a_finding(line=9), composite=Composite(85.0, Badge.GOLD))
-    assert says(two) == "Gold 85.00, 2 errors"
+    assert says(two) == "Gold 85.00, 2 errors (estimate)"
     one = a_skill(a_finding(), composite=Composite(85.0, Badge.GOLD), path="skills/two")
-    assert of_catalogue(a_report(two, one)).message == "2 Gold, 3 errors"
+    assert of_catalogue(a_report(two, one)).message == "2 Gold, 3 errors (estimate)"
     assert "2 errors" in svg(of_skill(two, a_report(two)))
 
 
 def test_no_badge_and_not_measured_are_two_things() -> None:
     none, locked = a_skill(composite=Composite(42.0, None)), unread()
-    assert says(none) == "no badge 42.00"
+    assert says(none) == "no badge 42.00 (estimate)"
     assert says(locked) == "not measured"
     report = a_report(none, locked)
     assert (of_skill(none, report).color, of_skill(locked, report).color) == (NO_BADGE, NOT_MEASURED)
@@ -56,9 +58,9 @@ def test_made_up_answers_and_a_part_of_a_run_earn_no_badge(provider: str, word: 
 def test_a_catalogue_says_how_many_have_which_badge_in_the_colour_of_the_least() -> None:
     gold = a_skill(path="skills/two", composite=Composite(85.0, Badge.GOLD))
     both = of_catalogue(a_report(a_skill(), gold))
-    assert (both.label, both.message) == ("2 skills", "1 Gold, 1 Silver")
+    assert (both.label, both.message) == ("2 skills", "1 Gold, 1 Silver (estimate)")
     assert both.color == of_skill(a_skill(), a_report(a_skill())).color
-    assert of_catalogue(a_report(gold, unread())).message == "1 Gold, 1 not measured"
+    assert of_catalogue(a_report(gold, unread())).message == "1 Gold, 1 not measured (estimate)"
     assert of_catalogue(a_report()).message == "not measured"
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from skillgate.evaluation.request import EvaluateRequest
     from skillgate.report.tally import Shown
 
+POSITION = 1
 GROUP = "everyday"
 FORMATS = formats_of("check")
 STYLES = ("concise", "full", "grouped")
@@ -109,9 +110,10 @@ def _shown(args: argparse.Namespace, session: Console) -> Shown | None:
         UsageError: the options go with text alone, or not together.
     """
     option = "--statistics" if args.statistics else "--output-style"
-    if not args.statistics and args.output_style is None:
+    why = _why if session.environ.get("PRE_COMMIT") and output_format(args) == "text" else None
+    if not args.statistics and args.output_style is None and why is None:
         return None
-    if output_format(args) != "text":
+    if why is None and output_format(args) != "text":
         raise UsageError(f"{option} changes only text; leave out {option}, or the other format")
     if args.statistics and args.output_style is not None:
         raise UsageError("--statistics lists no findings; leave out --output-style")
@@ -125,8 +127,15 @@ def _shown(args: argparse.Namespace, session: Console) -> Shown | None:
     if args.output_style == "full" and "-" not in args.paths:  # what is on disk may be another text
         from skillgate.cli.excerpts import excerpts
 
-        return Shown(style="full", source=excerpts(session.cwd))
-    return Shown(style=args.output_style)
+        return Shown(style="full", source=excerpts(session.cwd), why=why)
+    return Shown(style=args.output_style or "", why=why)
+
+
+def _why(rule: str) -> str:
+    """Return the first sentence of the reason for a rule; ``""`` for one that is not ours."""
+    from skillgate.static.catalogue import reasons  # loads every rule
+
+    return reasons().get(rule, "").partition(". ")[0].rstrip(".")
 
 
 def _of_standard_input(args: argparse.Namespace, request: EvaluateRequest) -> EvaluateRequest:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from skillgate.console import Console
 
+POSITION = 5
 GROUP = "everyday"
 FORMATS = formats_of("compare")
 

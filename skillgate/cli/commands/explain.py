@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from skillgate.cli.options import house_pages
+from skillgate.cli.options import house_pages, style_of
 from skillgate.errors import UsageError
 from skillgate.format import did_you_mean
 from skillgate.model.score import Badge, Dimension, Grade
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from skillgate.console import Console
 
+POSITION = 4
 GROUP = "everyday"
 _TABLES: dict[str, Callable[[], str]] = {
     "grades": rules.grades_markdown,
@@ -46,6 +47,10 @@ def run(args: argparse.Namespace, session: Console) -> int:
         import json
 
         text = json.dumps({"topic": args.topic, "markdown": text}, ensure_ascii=False, indent=2)
+    elif args.report is None and session.stdout.isatty():
+        from skillgate.cli.markdown_text import markdown_text
+
+        text = markdown_text(text, style_of(session))
     session.out(text)
     return 0
 

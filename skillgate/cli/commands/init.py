@@ -1,26 +1,34 @@
-"""Write a commented configuration file and the directories of a new skills repository."""
+"""Write a short configuration file for the skills that are here; on request workflows, hooks and directories."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import os
+import posixpath
 import shlex
+import shutil
+import sys
+from collections import Counter
 from importlib.resources import files as resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skillgate import __version__, settings
 from skillgate.config import TOML_NAME, YAML_NAME, defines_settings
-from skillgate.config_writing import carried_over, new_file
+from skillgate.config_writing import carried_over, new_file, with_ignored
 from skillgate.errors import UsageError
-from skillgate.files import toplevel
-from skillgate.format import printable
+from skillgate.files import replace, require_place, toplevel
+from skillgate.format import plural, printable
 from skillgate.homepage import ACCOUNT, homepage, repository
+from skillgate.skill.find import discover
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from skillgate.console import Console
 
+POSITION = 3
 GROUP = "everyday"
 _FOLDERS = {
     "skills": "# Skills\n\nOne directory per skill, each with a `SKILL.md` or a `skill.json`.\n\n"
@@ -29,6 +37,9 @@ _FOLDERS = {
     " list\n    skillgate bench validate\n",
     "reports": "# Reports\n\nSaved reports, such as the baseline for later scores.\n",
 }
+_IGNORED = (".skillgate/", "/reports/eval-result*")  # what runs write and nobody commits
+_IGNORE_NAME = ".gitignore"
+_NAMED = 3  # places with skills that are named
 HOOKS_NAME = ".pre-commit-config.yaml"
 _HOOKS = f"""\
 repos:
@@ -36,6 +47,7 @@ repos:
     rev: v{__version__}
     hooks:
       - id: skillgate  # the SKILL.md files of a commit. Or use one of these instead.
+        # args: [--baseline, HEAD]  # also stops a skill that got worse
       # - id: skillgate-skill  # the skill of any changed file, including its references and scripts.
       # - id: skillgate-all  # every skill: also finds deletions and conflicts between skills
       # - id: skillgate-config  # .skillgate.yaml
@@ -43,12 +55,11 @@ repos:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare ``--dir``, ``--minimal``, ``--pre-commit`` and ``--workflow``."""
+    """Declare where and what to write."""
     parser.add_argument("--dir", default=".", metavar="DIR", help="where to write (default: .)")
-    parser.add_argument("--minimal", action="store_true", help=f"do not write the directories {', '.join(_FOLDERS)}")
     parser.epilog = (
-        f"Writes {YAML_NAME} and directories with a README each. With --pre-commit or --workflow,"
-        " directories\nare only written to an empty directory. Nothing is overwritten."
+        f"Looks for skills, and writes {YAML_NAME}. In a Git repository it adds to {_IGNORE_NAME} what runs write."
+        " Nothing is overwritten."
     )
     parser.add_argument("--pre-commit", action="store_true", help=f"also write {HOOKS_NAME} with the hooks")
     parser.add_argument(
@@ -59,9 +70,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also write a GitHub workflow: for pull requests, for comments on those from forks, for every night, or"
         " to certify; only at the top of the repository, where GitHub reads it; repeatable",
     )
-    # Accepted only to suggest the right command.
+    parser.add_argument(
+        "--folders", action="store_true", help=f"also write the directories {', '.join(_FOLDERS)} with a README each"
+    )
+    # Accepted only to suggest the right command, or because it was once needed.
     parser.add_argument("paths", nargs="*", help=argparse.SUPPRESS)
     parser.add_argument(f"--{settings.CORPUS_DIR.key}", help=argparse.SUPPRESS)
+    parser.add_argument("--minimal", action="store_true", help=argparse.SUPPRESS)
 
 
 def run(args: argparse.Namespace, session: Console) -> int:
@@ -75,33 +90,99 @@ def run(args: argparse.Namespace, session: Console) -> int:
     root = Path(session.cwd, args.dir)
     if args.workflow:
         _require_top(root, session.cwd, args.workflow)
+    skills = [str(one.path) for one in discover(["."], cwd=str(root)).roots] if root.is_dir() else []
     files = {HOOKS_NAME: _hooks()} if args.pre_commit else {}
     files |= {place(name): workflow(name) for name in args.workflow}
     carried, notices = carried_over(str(root))
-    wanted = {YAML_NAME: new_file(carried)}
+    folders = tuple(_FOLDERS) if args.folders else ()
+    wanted = {YAML_NAME: new_file(carried, profile=_profile(skills))}
     try:
-        folders = _folders(args, root)
         wanted |= {f"{name}/README.md": _FOLDERS[name] for name in folders if not (root / name).exists()}
         wanted |= files
         written = [name for name, text in wanted.items() if _write(root, name, text)]
+        ignored = _ignore(root, session)
     except OSError as error:
         raise UsageError(f"cannot write {error.filename}: {error.strerror}") from error
     existing = [name for name in (YAML_NAME, *folders, *files) if not {name, f"{name}/README.md"} & set(written)]
-    _report(session, args.dir, written, existing)
-    if YAML_NAME in written:
-        for notice in notices:
-            session.note(notice)
-    filled = [name for name in written if ACCOUNT in files.get(name, "")]
-    if filled and not homepage():
+    filled = [name for name in written if ACCOUNT in files.get(name, "")] if not homepage() else []
+    command = _next(args, session, skills, written, runs_hooks=not filled)
+    if session.json:
+        names = [*written, *([_IGNORE_NAME] if ignored else [])]
+        document = {"dir": args.dir, "skills": skills, "written": names, "kept": existing, "next": command}
+        session.out(json.dumps(document, indent=2))
+    else:
+        lines = [_found(skills), *_report(session, args.dir, written, existing)]
+        lines += [f"added {' and '.join(ignored)} to {_IGNORE_NAME}"] if ignored else []
+        session.out("\n".join(lines))
+        if HOOKS_NAME in existing and "id: skillgate" not in (root / HOOKS_NAME).read_text(errors="replace"):
+            session.out(f"to use the hooks, add to {HOOKS_NAME}:\n\n" + _hooks().removeprefix("repos:\n"))
+        session.out(f"next: {command}")
+    for notice in notices if YAML_NAME in written else ():
+        session.note(notice)
+    if filled:
         session.note(
             f"replace {ACCOUNT} in {' and '.join(filled)} with the account that publishes skillgate; this copy was not"
             " installed from a release and does not know it"
         )
-    if args.pre_commit and not session.json:
-        _note_hooks(session, new=HOOKS_NAME in written)
-    if "fork" in args.workflow and not session.json and not (root / place("pull-request")).exists():
-        session.out("then: skillgate init --workflow pull-request    (the workflow that creates the report)")
     return 0
+
+
+def _found(skills: Sequence[str]) -> str:
+    """Say how many skills there are, and where most of them are."""
+    if not skills:
+        return "found no skill"
+    places = Counter(posixpath.dirname(path) or "." for path in skills).most_common()
+    named = [f"{count:,} in {printable(folder)}" for folder, count in places[:_NAMED]]
+    more = f" and {plural(len(places) - _NAMED, 'more place')}" if len(places) > _NAMED else ""
+    return f"found {plural(len(skills), 'skill')}: {', '.join(named)}{more}"
+
+
+def _profile(skills: Sequence[str]) -> str:
+    """Return the client that skills are probably written for, by the folders that only it reads; ``""`` for none."""
+    clients = {".claude/skills/": "claude-code", ".agents/skills/": "codex", ".codex/skills/": "codex"}
+    found = {client for folder, client in clients.items() if any(folder in path for path in skills)}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _next(
+    args: argparse.Namespace, session: Console, skills: Sequence[str], written: Sequence[str], *, runs_hooks: bool
+) -> str:
+    """Return the command to run next, as it can be pasted: also where the program is not on the PATH."""
+    found = shutil.which("skillgate", path=session.environ.get("PATH", ""))
+    program = "skillgate" if found else f"{shlex.quote(sys.executable)} -m skillgate"
+    above = "" if args.dir == "." else f"cd {shlex.quote(args.dir)} && "
+    if HOOKS_NAME in written and runs_hooks:
+        return f"{above}pre-commit install && pre-commit run --all-files"
+    if "fork" in args.workflow and not Path(session.cwd, args.dir, place("pull-request")).exists():
+        return f"{above}{program} init --workflow pull-request"
+    if skills:
+        return f"{above}{program} score"
+    return f"{above}{program} create --name my-skill --from-template skill_md"
+
+
+def _ignore(root: Path, session: Console) -> list[str]:
+    """Add what runs write to the ignored files of a Git repository; return the added lines.
+
+    A link is left alone, since Git reads none and it may lead elsewhere.
+    """
+    if toplevel(os.path.realpath(root)) is None:
+        return []
+    path = root / _IGNORE_NAME
+    if path.is_symlink():
+        session.note(
+            f"{_IGNORE_NAME} is a symbolic link and was left as it is; ignore {' and '.join(_IGNORED)} yourself"
+        )
+        return []
+    status = path.stat() if path.exists() else None
+    before = b"" if status is None else path.read_bytes()
+    after, added = with_ignored(before, _IGNORED)
+    if not added:
+        return []
+    if status is None:
+        path.write_bytes(after)
+    else:
+        replace(str(path), after, status=status)
+    return list(added)
 
 
 def _corpus_command(paths: list[str], corpus_dir: str | None) -> str:
@@ -123,48 +204,28 @@ def _require_top(root: Path, cwd: str, names: list[str]) -> None:
         )
 
 
-def _folders(args: argparse.Namespace, root: Path) -> tuple[str, ...]:
-    """Return the directories to write; a repository that gets a workflow or hooks has a place for skills."""
-    adds = args.workflow or args.pre_commit
-    if args.minimal or (adds and root.is_dir() and any(entry.name != ".git" for entry in root.iterdir())):
-        return ()
-    return tuple(_FOLDERS)
-
-
-def _note_hooks(session: Console, *, new: bool) -> None:
-    if new:
-        session.out("then: pre-commit install    (and pre-commit run --all-files to see what the hooks find now)")
-    else:
-        session.out(f"to use the hooks, add to {HOOKS_NAME}:\n\n" + _hooks().removeprefix("repos:\n"))
-
-
 def _hooks() -> str:
     return _HOOKS.replace("{url}", homepage() or f"https://github.com/{repository()}")
 
 
 def _write(root: Path, name: str, text: str) -> bool:
-    if name == YAML_NAME and defines_settings(str(root / TOML_NAME)):
-        return False
     path = root / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with path.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-    except FileExistsError:
+    if os.path.lexists(path) or (name == YAML_NAME and defines_settings(str(root / TOML_NAME))):
         return False
+    require_place(name, str(root))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("x", encoding="utf-8", newline="\n") as file:
+        file.write(text)
     return True
 
 
-def _report(session: Console, folder: str, written: list[str], existing: list[str]) -> None:
-    if session.json:
-        session.out(json.dumps({"dir": folder, "written": written, "kept": existing}, indent=2))
-        return
+def _report(session: Console, folder: str, written: Sequence[str], existing: Sequence[str]) -> list[str]:
     lines = [f"wrote {printable(name)}" for name in written]
     has_yaml = Path(session.cwd, folder, YAML_NAME).exists()
     lines += [f"left  {name} as it is" for name in existing if name != YAML_NAME or has_yaml]
     if YAML_NAME in existing and not has_yaml:
         lines.append(f"left  [tool.skillgate] in {TOML_NAME}; no {YAML_NAME} was written")
-    session.out("\n".join(lines))
+    return lines
 
 
 FILES = {

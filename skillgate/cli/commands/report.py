@@ -204,7 +204,7 @@ _UNITS = {"ms": 1.0, "s": 1000.0}
 
 def _add_limits(parser: argparse.ArgumentParser) -> None:
     """Declare the limits of benchmark regressions."""
-    group = parser.add_argument_group("benchmark reports: what counts as worse (fails with --fail-on-regression)")
+    group = parser.add_argument_group("benchmark reports: what --fail-on-regression fails for")
     group.add_argument(
         "--max-completion-drop",
         metavar="SHARE",

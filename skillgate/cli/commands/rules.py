@@ -4,20 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillgate.cli.options import add_output, house_pages, json_text, output_format
+from skillgate.cli.options import add_output, house_pages, json_text, output_format, style_of
 from skillgate.errors import UsageError
 from skillgate.model.finding import rule_url
+from skillgate.report.formats import text
 from skillgate.report.rules import group_of, page_markdown
+from skillgate.report.tally import SEVERITIES
+from skillgate.report.view import Cell, Row, Table, View, columns
 from skillgate.static.catalogue import pages
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from skillgate.console import Console
     from skillgate.model.finding import Page
 
 GROUP = "reference"
 FORMATS = ("text", "json", "markdown")
+_LONGEST = 1_000  # columns
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,14 +41,27 @@ def run(args: argparse.Namespace, session: Console) -> int:
     elif name == "markdown":
         session.out("\n".join(page_markdown(page) for page in found))
     else:
-        wide = max(len(page.rule.id) for page in found)
-        lines = [
-            f"{page.rule.id:{wide}}  {page.rule.severity.value:8} {group_of(page):12}  {page.rule.summary}"
-            + (" (opt-in)" if page.rule.optional else "")
-            for page in found
-        ]
-        session.out("\n".join([*lines, "", "Run skillgate explain ID for the reason and good examples."]))
+        style = style_of(session)
+        if not style.terminal:
+            style = style._replace(width=_LONGEST)  # a line for each rule, for programs that read it
+        session.out(text.write(_view(found), style, verbose=True))
     return 0
+
+
+def _view(found: Sequence[Page]) -> View:
+    rows = tuple(
+        Row(
+            (
+                page.rule.id,
+                Cell(page.rule.severity.value, tone=SEVERITIES[page.rule.severity]),
+                group_of(page),
+                page.rule.summary + (" (opt-in)" if page.rule.optional else ""),
+            )
+        )
+        for page in found
+    )
+    table = Table(columns("rule", "severity", "group", "what"), rows, noun="rule")
+    return View("Run skillgate explain ID for the reason and good examples.", blocks=(table,), ends=True)
 
 
 def _entry(page: Page) -> dict[str, str | bool | list[str]]:

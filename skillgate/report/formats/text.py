@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from skillgate.format import Style
-    from skillgate.report.view import Block, Column, Item, Line, Row, View
+    from skillgate.report.view import Block, Column, Item, Line, Row, Span, View
 
 POSITION = 1
 SUFFIXES = (".txt",)
@@ -35,7 +35,8 @@ WRITERS = {"check": "tally:view"}
 
 _COLORS = {
     **{"good": "green", "fair": "yellow", "poor": "red", "muted": "dim", "up": "green", "down": "red"},
-    **{"strong": "bold", "label": "dim", "pass": "green", "fail": "red", "error": "yellow", "none": "bold"},
+    **{"strong": "bold", "label": "dim", "none": "bold", "literal": "cyan"},
+    **{"pass": "green", "fail": "red", "error": "yellow"},
 }
 _SIGNS = {"pass": "✓ ", "fail": "✗ ", "error": "! ", "none": ""}
 NARROW = 80  # columns under which bars are left out
@@ -130,9 +131,10 @@ class _Writer:
     def _items(self, block: Items, indent: int) -> Iterator[str]:
         if block.raw:
             for item in block.items:
-                yield self._spans(item.line)
+                yield from self._raw(item.line, 0)
                 yield from self._pointed(item)
-                yield from (f"    {self._spans(line)}" for line in item.below)
+                for line in item.below:
+                    yield from self._raw(line, 4)
             return
         shown = block.items if self.verbose else block.items[: block.most]
         wide = min(_LABEL, max((columns(printable(item.label)) for item in shown), default=0))
@@ -145,13 +147,36 @@ class _Writer:
         elif not self.verbose:
             yield from self._left(len(block.items) - len(shown) + block.left, block.noun, indent)
 
+    def _raw(self, line: Line, indent: int) -> Iterator[str]:
+        """Write a line whole, however long; on a terminal it continues below itself, further in."""
+        if not self.style.terminal:
+            yield " " * indent + self._spans(line)
+            return
+        text = printable(plain(line))
+        indent += len(text) - len(text.lstrip(" "))
+        hang = indent + 4
+        first, *rest = wrap(text, self.style.width - indent)
+        if rest:  # wrapped again, since what follows has less room
+            rest = wrap(" ".join(text.split())[len(first) :], self.style.width - hang)
+        painted = self._repainted([first, *rest], spans(line))
+        yield from (" " * (hang if number else indent) + one for number, one in enumerate(painted))
+
     def _pointed(self, item: Item) -> Iterator[str]:
-        """Write the excerpt of an entry, with a caret below the place that it is about."""
+        """Write the excerpt of an entry, with a caret below the place that it is about.
+
+        On a terminal, long lines are cut around that place.
+        """
         row, column = item.caret
+        room = self.style.width - 9 if self.style.terminal else 0
+        start = 0
+        if room and any(columns(printable(text)) > room for number, text in item.excerpt if number == row):
+            start = max(0, column - 1 - room // 2)
         for number, text in item.excerpt:
-            yield f"{self.style.paint(f'{number:>6} │', 'dim')} {uncommanded(printable(text))}".rstrip()
+            shown = uncommanded(printable(f"…{text[start:]}" if start and text[start:] else text[start:]))
+            shown = _begun(shown, room) if room and columns(shown) > room else shown
+            yield f"{self.style.paint(f'{number:>6} │', 'dim')} {shown}".rstrip()
             if number == row and column <= len(text) + 1:
-                before = " " * columns(printable(text[: column - 1]))
+                before = " " * (columns(printable(text[start : column - 1])) + bool(start))
                 yield f"{self.style.paint('       │', 'dim')} {before}{self.style.paint('^', 'bold')}"
 
     def _item(self, item: Item, head: str, wide: int, indent: int) -> Iterator[str]:
@@ -183,7 +208,7 @@ class _Writer:
         if sum(widths) > room:  # the name is what can be shortened
             for row, found in zip(shown, texts, strict=True):
                 found[0] = _SIGNS[row.mark] + printable(plain(_cell(row.cells[0]).line))
-            widths[0] = max(columns(found[0]) for found in texts)
+            widths[0] = max(columns(first) for first in (heads[0], *(found[0] for found in texts)))
             spare = max(0, widths[-1] - _LAST) if names[-1].kind == "text" else 0  # the last column can be wrapped
             widths[0] = max(min(widths[0], _NAME), widths[0] - max(0, sum(widths) - room - spare))
         last = room - sum(widths[:-1])
@@ -263,8 +288,29 @@ class _Writer:
         shown = ((self._painted(printable(span.text), span.style), span.url) for span in spans(line))
         return uncommanded("".join(self.style.linked(text, url) for text, url in shown))
 
+    def _repainted(self, lines: list[str], parts: Sequence[Span]) -> list[str]:
+        """Paint wrapped lines as the parts that their characters come from; only spaces were lost."""
+        if not self.style.color:
+            return lines
+        sources = [span for span in parts for one in printable(span.text) if not _is_blank(one)]
+        if len(sources) != sum(not _is_blank(one) for line in lines for one in line):
+            return lines
+        rest = iter(sources)
+        span = parts[0]
+        painted = []
+        for line in lines:
+            found: list[tuple[Span, str]] = []
+            for one in line:
+                span = span if _is_blank(one) else next(rest)
+                if found and found[-1][0] is span:
+                    found[-1] = (span, found[-1][1] + one)
+                else:
+                    found.append((span, one))
+            painted.append("".join(self.style.linked(self._painted(text, of.style), of.url) for of, text in found))
+        return painted
+
     def _hung(self, head: str, line: Line, indent: int, *colors: str) -> Iterator[str]:
-        """Write a line after a head, going on below itself; its parts keep their colours if it fits."""
+        """Write a line after a head, going on below itself; without colours, its parts have theirs."""
         parts = spans(line)
         text = printable("".join(span.text for span in parts))
         if indent + columns(head) > self.style.width - 20:  # no room next to it
@@ -272,8 +318,8 @@ class _Writer:
             head, indent = "", indent + 2
         hang = " " * (indent + columns(head))
         lines = wrap(text, max(20, self.style.width - len(hang)))
-        if len(lines) == 1 and not colors:
-            lines = [self._spans(parts)]
+        if not colors:
+            lines = [self._spans(parts)] if len(lines) == 1 else self._repainted(lines, parts)
         start = " " * indent + head
         yield self.style.paint(start + lines[0], *colors)
         yield from (self.style.paint(hang + line, *colors) for line in lines[1:])
@@ -290,6 +336,10 @@ def _cell(cell: Cell | Line) -> Cell:
 def _text(cell: Cell) -> str:
     text = plain(cell.line)
     return f"{text} ({cell.note})" if text and cell.note else text or cell.note
+
+
+def _is_blank(character: str) -> bool:
+    return character.isspace() or character == "\u200b"  # breaks commands for a CI runner
 
 
 def _begun(text: str, width: int) -> str:
