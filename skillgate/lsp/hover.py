@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from skillgate.format import plural, printable
 from skillgate.lsp.text import Text
 from skillgate.report.numbers import points, sentence
-from skillgate.report.skill import next_steps
-from skillgate.report.steps import gained
+from skillgate.report.skill import step_item
+from skillgate.report.steps import gained, main_file, steps
 from skillgate.report.tally import badge_of
 from skillgate.report.view import plain
 from skillgate.skill.frontmatter import split
@@ -76,7 +76,7 @@ def _score(result: SkillResult) -> Iterator[str]:
     yield f"**Score {points(composite.score)}** · {_inert(badge_of(result, none='no badge', stars=True))}"
     if composite.badge_reason:
         yield f"\n{_inert(sentence(composite.badge_reason))}"
-    found = next_steps(result, None, most=_STEPS)
+    found = [step_item(step, main_file(result)) for step in steps(result, None)[:_STEPS]]
     if found:
         yield "\nDo next:\n"
     for number, item in enumerate(found, 1):

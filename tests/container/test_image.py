@@ -74,7 +74,7 @@ def test_nothing_can_be_installed_into_the_environment_of_the_image(engine: Engi
 
 
 def test_the_workflows_to_start_with_came_along(engine: Engine, image: str) -> None:
-    asked = ("init", "--dir", "/tmp/new", "--minimal", *(word for name in FILES for word in ("--workflow", name)))
+    asked = ("init", "--dir", "/tmp/new", *(word for name in FILES for word in ("--workflow", name)))
     done = engine.docker("run", "--rm", "--network", "none", image, *asked)
     assert done.code == 0, done.said
     assert done.out.count("wrote .github/workflows/") == len(FILES)

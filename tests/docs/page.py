@@ -127,7 +127,7 @@ def parse_commands(text: str) -> None:
         for command in re.split(r"\0[|&;<>()]+\0", "\0" + "\0".join(words) + "\0"):
             arguments = command.strip("\0").split("\0")
             if arguments[0] == "skillgate":
-                _parse(*_split(arguments[1:]))
+                _parse(*_split(arguments[1:]), "")
 
 
 @dataclass(slots=True)

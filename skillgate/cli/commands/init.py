@@ -73,10 +73,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--folders", action="store_true", help=f"also write the directories {', '.join(_FOLDERS)} with a README each"
     )
-    # Accepted only to suggest the right command, or because it was once needed.
+    # Accepted only to suggest the right command.
     parser.add_argument("paths", nargs="*", help=argparse.SUPPRESS)
     parser.add_argument(f"--{settings.CORPUS_DIR.key}", help=argparse.SUPPRESS)
-    parser.add_argument("--minimal", action="store_true", help=argparse.SUPPRESS)
 
 
 def run(args: argparse.Namespace, session: Console) -> int:
