@@ -28,6 +28,7 @@ MOST = 10  # runs
 _MAX_BYTES = 10_000_000
 _MAX_SKILLS = 5_000
 _MAX_PATH = 1_000
+_MAX_COUNT = 1 << 53  # also of a run's number
 _COMMIT = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})?")
 
 
@@ -97,6 +98,8 @@ def _valid(history: RunHistory) -> RunHistory:
     if len(history.runs) > MOST or any(len(run.skills) > _MAX_SKILLS for run in history.runs):
         raise ValueError(f"it has more than {MOST} runs or {_MAX_SKILLS:,} skills")
     for run in history.runs:
+        if any(number is not None and number > _MAX_COUNT for number in (run.run, run.badges, run.errors)):
+            raise ValueError("a count is too large")
         if not _COMMIT.fullmatch(run.head) or any(len(one.path) > _MAX_PATH for one in run.skills):
             raise ValueError("a commit is not one, or a path is too long")
         if len({one.path for one in run.skills}) != len(run.skills):

@@ -455,8 +455,11 @@ class Publisher:
             self._warn(f"comment {self.posted.status}: {self.posted.reason}", level=level)
 
     def _issues(self, subject: Subject) -> None:
+        def exists(path: str) -> bool:
+            return os.path.isdir(os.path.join(self._session.cwd, path))  # noqa: PTH112
+
         def decide(known: Collection[str]) -> list[Issue]:
-            return [Issue(one.marker, *map(self._redactor.clean, one[1:])) for one in issues(subject, known)]
+            return [Issue(one.marker, *map(self._redactor.clean, one[1:])) for one in issues(subject, known, exists)]
 
         self.issue = self._posted(lambda to: to.update_issues(marks(subject.key), decide))
         if self.issue.reason:

@@ -144,18 +144,20 @@ def _sampled(context: RunContext, session: ActionSession, depth: Depth) -> Itera
         require_untracked(context.checkout, folder, f"input {settings.CACHE_DIR.key}: {folder}")
     from skillgate.evaluation.sampled import sampling  # imports the judge
 
-    options = ModelOptions(default_judges=JUDGES)
+    options = ModelOptions(default_judges=JUDGES if depth is Depth.STANDARD else 1)
     with with_base_corpus(context, session) as config, sampling(config, options, session, depth) as one:
         yield one
 
 
-def _fit(context: RunContext, depth: Depth, sampling: Sampling) -> Callable[[Callable[[], object]], None] | None:
+def _fit(context: RunContext, depth: Depth, sampling: Sampling) -> Callable[[Callable[[], object]], bool] | None:
     """Return what fits the number of judges to the budget; None if it may not change.
 
-    It is not changed if the configuration sets it, for a certificate, or in a shard: the others have the same number.
+    It is not changed if the configuration sets it, if sessions cost most, in a shard, and against a report: the other
+    shards and the report have the same number.
     """
-    is_fixed = context.config.get(settings.JUDGES) is not None or depth is Depth.CERTIFY
-    return None if is_fixed or context.request.shard is not None else sampling.fit
+    is_fixed = context.config.get(settings.JUDGES) is not None or depth is not Depth.STANDARD
+    is_paired = context.request.shard is not None or (context.compared.value or "").endswith(".json")
+    return None if is_fixed or is_paired else sampling.fit
 
 
 def _require_current_prompts(context: RunContext, depth: Depth) -> None:
@@ -202,7 +204,7 @@ def _scored(
     skills: Discovery,
     evaluator: pipeline.Evaluator,
     depth: Depth,
-    fit: Callable[[Callable[[], object]], None] | None,
+    fit: Callable[[Callable[[], object]], bool] | None,
 ) -> tuple[Results, BaseSkills | None]:
     """Evaluate head and base, and compare them; ``fit`` is called with a rehearsal of that before any model is."""
     before, base = evaluate_base(context, skills, session, assessing_first(evaluator, skills.roots))
@@ -217,7 +219,9 @@ def _scored(
     touches = touched(skills.roots, since, session, committed=True) if context.changed_only else None
     narrowed = in_shard(context.request.shard, skills.roots, touches)
     if fit is not None:
-        fit(lambda: pipeline.evaluate(map(read_skill, skills.roots), evaluator, touched=narrowed, baseline=before))
+        plain = evaluator._replace(criteria=pipeline.Criteria())  # the base's comments are counted once, by the run
+        if fit(lambda: pipeline.evaluate(map(read_skill, skills.roots), plain, touched=narrowed, baseline=before)):
+            evaluator = _with_strict_drops(evaluator)
     touching: set[str] = set()
 
     def recorded(root: SkillRoot, facts: Assessment | None) -> bool:
@@ -252,6 +256,14 @@ def _scored(
     )
     run = with_scores(run, report, changed, context, complete=skills.complete)
     return Results(run, report, changed, config_digest=report.config_digest), base
+
+
+def _with_strict_drops(evaluator: pipeline.Evaluator) -> pipeline.Evaluator:
+    """Let an undecided drop fail: else a change could add skills until one judge is left, who sees no drop."""
+    policy = evaluator.criteria.policy
+    return evaluator._replace(
+        criteria=evaluator.criteria._replace(policy=lambda path: policy(path)._replace(undecided_drops_fail=True))
+    )
 
 
 def _measured(

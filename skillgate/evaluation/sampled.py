@@ -296,7 +296,7 @@ class Sampling(NamedTuple):
     layers: SampledLayers
     models: Models
     estimate: Callable[[], DryRun] | None = None  # the estimate, in a dry run
-    fit: Callable[[Callable[[], object]], None] | None = None  # as :meth:`Deepener.fit`; None in a dry run
+    fit: Callable[[Callable[[], object]], bool] | None = None  # as :meth:`Deepener.fit`; None in a dry run
 
     def result(self, results: Iterable[SkillResult], session: Console) -> DryRun | None:
         """Return the estimate of a dry run; else note what could not be measured."""
@@ -437,32 +437,32 @@ class Deepener:
         self._approval = SpendApproval(setup, session)
         self._rehearsal: Estimator | None = None
 
-    def fit(self, rehearse: Callable[[], object]) -> None:
+    def fit(self, rehearse: Callable[[], object]) -> bool:
         """Use fewer judges, the same number for every skill, if the budget may not pay for all; each model remains.
 
-        ``rehearse`` does the whole run, baseline included; meanwhile nothing is sent.
+        ``rehearse`` does the whole run, baseline included; meanwhile nothing is sent. Return whether there are fewer.
         """
         setup, opinions, (limit, _) = self._setup, self._setup.panel.opinions, self._setup.limits
         if limit is None or not setup.provider.live:
-            return
+            return False
         highs: list[float] = []
         for judges in range(len(opinions), len(set(opinions)) - 1, -1):
             self._setup = setup._replace(panel=setup.panel._replace(opinions=opinions[:judges]))
             self._rehearsal = Estimator(self._setup)
-            try:
-                rehearse()
-                cost = self._rehearsal.forecast().cost_usd
-            finally:
-                self._rehearsal = None
+            rehearse()
+            cost = self._rehearsal.forecast().cost_usd
             highs.append(0.0 if cost is None else cost.high)
             if highs[-1] <= limit:
                 break
+        self._rehearsal = None
         name, used = settings.MAX_COST_USD.key, len(self._setup.panel.opinions)
         if used < len(opinions):
             why = f"{len(opinions)} may cost up to ${highs[0]:.2f}, and {name} is {limit:g}"
             self._session.note(f"{plural(used, 'judge')} instead of {len(opinions)} for every skill: {why}")
+            self._session.note(f"a drop that {plural(used, 'judge')} cannot tell from chance fails this run")
         if highs[-1] > limit:
             self._session.note(f"{name} {limit:g} may not pay for every skill: the run may cost up to ${highs[-1]:.2f}")
+        return used < len(opinions)
 
     def __call__(self, skills: Sequence[SampledSkill]) -> Deepened:
         """Judge all skills concurrently; one that cannot be judged does not stop the others."""

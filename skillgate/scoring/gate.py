@@ -45,6 +45,7 @@ class Policy(NamedTuple):
         lenient: whether what could not be judged, for no reason that its text can have brought about, fails no gate.
         min_activation: minimum share of simulated sessions that load the skill where they should.
         max_failure_rate: maximum share of simulated sessions that may fail.
+        undecided_drops_fail: whether a drop that may be chance fails where ``on_inconclusive`` is ``point``.
     """
 
     fail_on: frozenset[str] = frozenset()
@@ -57,6 +58,7 @@ class Policy(NamedTuple):
     lenient: bool = False
     min_activation: float | None = None
     max_failure_rate: float | None = None
+    undecided_drops_fail: bool = False
 
 
 def strictest(policies: Sequence[Policy]) -> Policy:
@@ -76,6 +78,7 @@ def strictest(policies: Sequence[Policy]) -> Policy:
         max_drop=min(policy.max_drop for policy in policies),
         on_inconclusive=max((policy.on_inconclusive for policy in policies), key=_STRICTNESS.index),
         lenient=all(policy.lenient for policy in policies),
+        undecided_drops_fail=any(policy.undecided_drops_fail for policy in policies),
         min_activation=max((p.min_activation for p in policies if p.min_activation is not None), default=None),
         max_failure_rate=min((p.max_failure_rate for p in policies if p.max_failure_rate is not None), default=None),
     )
@@ -201,7 +204,10 @@ def _answers(
     if compared and baseline is None:
         yield GateOutcome("regression", Outcome.PASS, "no baseline: the skill is new")
     elif baseline is not None:
-        yield regression("it", baseline, result, policy.max_drop, drop=drop, on_inconclusive=policy.on_inconclusive)
+        undecided = policy.on_inconclusive
+        if undecided == "point" and policy.undecided_drops_fail:
+            undecided = "fail"
+        yield regression("it", baseline, result, policy.max_drop, drop=drop, on_inconclusive=undecided)
     if "unmeasured" in policy.fail_on:
         yield _measured(result)
 

@@ -96,6 +96,8 @@ class TestIssues:
         assert [issue["state"] for issue in fake.issues] == ["closed", "open"]
         (said,) = fake.said[fake.issues[0]["number"]]
         assert said.startswith("No longer worse: ")
+        elsewhere = night(repository, **compared, paths="skills/three")
+        assert (elsewhere.code, [issue["state"] for issue in fake.issues]) == (0, ["closed", "open"])
         texts(repository, two="gone")
         third = night(repository, **compared)
         assert (third.code, third.outputs["issue-status"]) == (0, "closed")
@@ -206,9 +208,10 @@ class TestHistory:
             (lambda text: text.replace('"head": "', '"head": "@mona', 1), "a commit is not one"),
             (lambda text: text.replace("skills/three", "skills/one"), "twice"),
             (lambda text: text.replace("skills/three", "s" * 2_000), "too long"),
+            (lambda text: text.replace('"errors": 0', '"errors": 1' + "0" * 400), "a count is too large"),
             (lambda text: text + " " * 10_000_001, "larger than 10 MB"),
         ],
-        ids=["broken", "other", "score", "runs", "commit", "twice", "long", "large"],
+        ids=["broken", "other", "score", "runs", "commit", "twice", "long", "errors", "large"],
     )
     def test_one_that_is_not_valid_is_ignored_with_a_note(self, repository: PullRequest, change: Any, why: str) -> None:
         night(repository)

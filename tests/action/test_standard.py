@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("anthropic")
 
-from tests.action.pull_request import PullRequest, Ran, skill
+from tests.action.pull_request import DEAD_LINK, WAIVED, PullRequest, Ran, skill
 from tests.cli.running import commit
 from tests.standard.asking import KEY, Model, model
 from tests.standard.forging import best, forge, unsigned
@@ -251,7 +251,7 @@ def test_where_the_budget_may_not_pay_for_three_judges_every_skill_has_fewer(
     names = "\n".join(["claude-haiku-5-5", "claude-sonnet-5-5"][:models])
 
     def ran(limit: float, **inputs: str) -> tuple[Ran, list[str]]:
-        run = repository.run(depth="standard", judge_model=names, max_cost_usd=f"{limit:.4f}", **inputs)
+        run = repository.run(depth="standard", judge_model=names, max_cost_usd=f"{limit:.4f}", max_drop="100", **inputs)
         return run, [one for one in run.document("run.json")["notices"] if "may cost up to" in one]
 
     poor, notices = ran(0.001)
@@ -267,6 +267,35 @@ def test_where_the_budget_may_not_pay_for_three_judges_every_skill_has_fewer(
 
     fixed, notices = ran((least + most) / 2, judges="3")
     assert (judges(fixed)[0][0], notices) == (3, []), "a number that is set is not changed"
+
+
+def test_a_comment_of_the_base_suppresses_a_finding_however_many_judges_are_chosen(
+    repository: PullRequest, demo: Model
+) -> None:
+    waived = f"\n\n{WAIVED}\n{DEAD_LINK.strip()}\n"
+    repository.base(skill("merge-sheets", body=waived))
+    repository.change(skill("merge-sheets", body=f"{waived}\nKeep the newest of two rows.\n"))
+    repository.environ = {"ANTHROPIC_BASE_URL": demo.server.base_url, "ANTHROPIC_API_KEY": KEY}
+    ran = repository.run(depth="standard")
+    assert (ran.code, ran.run["policy_changes"]) == (0, []), ran.summary
+
+
+def test_a_change_cannot_add_skills_until_too_few_judges_are_left_to_see_a_drop(repository: PullRequest) -> None:
+    repository.base(TWO)
+    worse = skill("merge-sheets", body="\nA worse one.\n")
+    more = skill("plot-charts", description="Plots charts for slides. Use when asked for a chart.")
+    rules = """rules:
+      - {match: {question: output_quality, contains: A worse one}, reply: {rating: 4}}
+      - {match: {question: orchestration_fitness, contains: A worse one}, reply: {rating: 4}}
+      - {reply: {rating: 7}}"""
+    with model(rules) as demo:
+        repository.change({**worse, **more})
+        repository.environ = {"ANTHROPIC_BASE_URL": demo.server.base_url, "ANTHROPIC_API_KEY": KEY}
+        ran = repository.run(depth="standard", min_new_score="0", max_cost_usd="1")
+        assert (ran.code, judges(ran)[0][0]) == (1, 1)
+        assert "does not distinguish from chance" in ran.outputs["reasons"]
+        assert "a drop that 1 judge cannot tell from chance fails this run" in ran.run["notices"]
+        assert repository.run(depth="standard", min_new_score="0").code == 1
 
 
 def test_a_skill_that_is_gone_has_no_judged_score(repository: PullRequest, demo: Model) -> None:

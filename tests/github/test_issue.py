@@ -192,12 +192,13 @@ FELL = build.subject(
     (build.skill("skills/two", 80.0), build.skill("skills/two", 50.0)),
     build.same("skills/three"),
 )
+STAYS = "skills/stays"
 ONE, TWO, THREE = (mark_of("default", f"skills/{name}") for name in ("one", "two", "three"))
 
 
 def decided(subject: Subject, *known: str) -> dict[str, Issue]:
     """Give what becomes of the issues, by marker."""
-    found = list(issues(subject, known))
+    found = list(issues(subject, known, lambda path: path == STAYS))
     assert len({one.marker for one in found}) == len(found)
     return {one.marker: one for one in found}
 
@@ -211,7 +212,7 @@ def many(count: int, *, path: str = "skills/s", after: float = 40.0) -> Subject:
 
 class TestWords:
     def test_a_regression_is_told_with_both_scores_and_the_reason(self) -> None:
-        (found,) = issues(build.regression(), ())
+        (found,) = issues(build.regression(), (), bool)
         assert bears(found.body, mark_of("default", "skills/csv-import"))
         assert found.title == "skillgate: skills/csv-import has got worse"
         assert "csv-import" in found.body
@@ -236,7 +237,9 @@ class TestWords:
         run = build.run(changed_only=False)
         gone = build.subject(run, (build.skill("skills/one", 80.0), None), build.same("skills/three"))
         assert "was removed at" in decided(gone, ONE)[ONE].closing
-        assert "was removed at" in decided(gone, TWO)[TWO].closing  # neither before nor now
+        assert TWO not in decided(gone, TWO), "neither before nor now: a run over other paths"
+        stays = build.subject(run, (build.skill(STAYS, 80.0), None))
+        assert decided(stays, mark_of("default", STAYS)) == {}, "not in the paths of this run, and still there"
         assert decided(gone._replace(run=build.run()), ONE, TWO) == {}
         assert decided(gone._replace(run=build.run("error", changed_only=False)), ONE, TWO) == {}
         part = gone.report._replace(shard="1/4") if gone.report else None
@@ -271,13 +274,15 @@ class TestWords:
     def test_the_list_is_closed_when_no_skill_is_left_for_it(self) -> None:
         fell = many(3)
         assert "has its own issue" in decided(fell, MARK)[MARK].closing
+        well = build.subject(build.run(changed_only=False), build.same("skills/one"))
+        assert decided(well, MARK)[MARK].closing.startswith("No skill is worse")
         unknown = (build.skill("skills/x", 80.0), build.skill("skills/x", None, reason="no answer"))
         pairs = [(build.skill("skills/one", 80.0), build.skill("skills/one", 40.0)), unknown]
         assert MARK not in decided(build.subject(build.run("fail", changed_only=False), *pairs), MARK)
 
     def test_whatever_skills_are_called_the_text_is_inert_and_bounded(self) -> None:
         evil = "skills/<!-- x -->@mona](https://evil.example/) ![x](y) #1 `" + "w" * 300
-        for one in issues(many(300, path=evil), ()):
+        for one in issues(many(300, path=evil), (), bool):
             assert utf16(one.body) <= 65_000
             assert not set("<>@#`[]()!\n") & set(one.title)
             assert len(one.title) < 200
@@ -290,7 +295,7 @@ class TestWords:
         assert "- 270 more reasons" in listed.body
 
     def test_a_key_has_issues_of_its_own(self) -> None:
-        (found,) = issues(build.regression()._replace(key="weekly"), ())
+        (found,) = issues(build.regression()._replace(key="weekly"), (), bool)
         assert marks("weekly").fullmatch(found.marker)
         assert not marks("default").fullmatch(found.marker)
         assert "(weekly)" in found.title

@@ -19,7 +19,7 @@ from skillgate.report.numbers import points
 from skillgate.report.view import View, joined
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from skillgate.action.comment.subject import Subject
     from skillgate.model.documents import SkillChange
@@ -48,14 +48,15 @@ class Issue(NamedTuple):
     closing: str = ""
 
 
-def issues(subject: Subject, known: Collection[str]) -> Iterator[Issue]:
+def issues(subject: Subject, known: Collection[str], exists: Callable[[str], bool]) -> Iterator[Issue]:
     """Decide which issues to open, update and close; one that is not named stays as it is.
 
     A regression opens an issue about its skill, at most :data:`MOST_OPEN`; one more issue lists the others. An issue is
     closed if its skill was compared and is no longer worse, or was removed. One about a skill that could not be
     measured or compared stays as it is.
 
-    ``known``: the markers of the open issues.
+    ``known``: the markers of the open issues. ``exists``: whether there is a directory, which a run over other paths
+    does not read.
     """
     if subject.diff is None or subject.report is None:
         return
@@ -70,9 +71,10 @@ def issues(subject: Subject, known: Collection[str]) -> Iterator[Issue]:
         count = plural(len(others), "more skill")
         yield _about(subject, others, listing, f"{count} {'have' if len(others) != 1 else 'has'} got worse")
     elif listing in known and _is_decided(subject, rows.values()):
-        yield Issue(listing, closing=_closing(subject, "Every skill that is worse has its own issue"))
+        why = "Every skill that is worse has its own issue" if worse else "No skill is worse"
+        yield Issue(listing, closing=_closing(subject, why))
     for mark in sorted(set(known) - set(worse) - {listing}):
-        if ended := _end(subject, rows.get(mark)):
+        if ended := _end(subject, rows.get(mark), exists):
             yield Issue(mark, closing=_closing(subject, ended))
 
 
@@ -146,11 +148,14 @@ def _body(subject: Subject, rows: Sequence[Row], mark: str) -> str:
     return f"{mark}\n{text}"
 
 
-def _end(subject: Subject, row: Row | None) -> str:
+def _end(subject: Subject, row: Row | None, exists: Callable[[str], bool]) -> str:
     """Say why the issue of a skill ends; ``""`` to leave it open: the skill may still be worse."""
     change = row.change if row else None
-    if change is None or change.state is State.REMOVED:
-        return "The skill was removed" if _is_whole(subject) else ""
+    if change is None:
+        return ""  # a run over other paths says nothing about it
+    if change.state is State.REMOVED:
+        is_gone = _is_whole(subject) and change.before is not None and not exists(change.before.path)
+        return "The skill was removed" if is_gone else ""
     if not _is_compared(change) or change.after is None or change.before is None:
         return ""
     return f"No longer worse: {points(change.before.score)} → {points(change.after.score)}"
