@@ -459,7 +459,7 @@ class Deepener:
         if used < len(opinions):
             why = f"{len(opinions)} may cost up to ${highs[0]:.2f}, and {name} is {limit:g}"
             self._session.note(f"{plural(used, 'judge')} instead of {len(opinions)} for every skill: {why}")
-            self._session.note(f"a drop that {plural(used, 'judge')} cannot tell from chance fails this run")
+            self._session.note(f"a drop that {plural(used, 'judge')} cannot distinguish from chance fails this run")
         if highs[-1] > limit:
             self._session.note(f"{name} {limit:g} may not pay for every skill: the run may cost up to ${highs[-1]:.2f}")
         return used < len(opinions)

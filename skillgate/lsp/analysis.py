@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from skillgate import settings
 from skillgate.config import Layer
 from skillgate.console import Console
+from skillgate.errors import UsageError
 from skillgate.evaluation.changed import owning_skills
 from skillgate.evaluation.fix import planned
 from skillgate.evaluation.request import EvaluateRequest, Scope
@@ -88,8 +89,17 @@ def home_of(path: str, folders: Iterable[str]) -> Home | None:
 
 
 def _config(options: Options, session: Console) -> Config:
-    """Return the configuration for an editor: nothing but the static layer, and no code of others."""
+    """Return the configuration for an editor: nothing but the static layer, and no code of others.
+
+    Raises:
+        UsageError: the file of known findings is no file of the repository; reading another may never end.
+    """
     config = session.config
+    known = config.get(settings.KNOWN_FINDINGS)
+    if known is not None:
+        place = os.path.realpath(os.path.join(config.base(settings.KNOWN_FINDINGS), known))
+        if not os.path.isfile(place) or not place.startswith(os.path.join(os.path.realpath(session.cwd), "")):
+            raise UsageError(f"known-findings: {known} is not a file of this repository; an editor reads no other")
     layer, tables = config.layer(settings.RULES), config.get(settings.RULES)
     over = Layer(values=_FIXED, origins=dict.fromkeys(_FIXED, _NAME))
     if layer is None or not tables or options.run_house_rules:

@@ -409,11 +409,10 @@ def _listed(use: ListingUse, clients: Sequence[str], change: int | None) -> tupl
         note += ", over the budget"
     elif change and use.characters + change > use.budget:
         note += ", no room for the same again"
-    place: Line = code(use.place) if use.place not in ("", ".") else "here"
-    cut = joined(code(path) for path in use.cut[:5])
     if use.cut:
         left = f" and {len(use.cut) - 5} more" if len(use.cut) > 5 else ""
-        place = joined([place, "(cut at the client's limit:", cut, f"{left})"], " ")
+        note += f"; too long for the client, so cut: {', '.join(use.cut[:5])}{left}"
+    place: Line = code(use.place) if use.place not in ("", ".") else "here"
     return place, ", ".join(clients), Cell(chart=Bar(min(100.0, percent), tone)), Cell(count(use.characters), note)
 
 

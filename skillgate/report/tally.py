@@ -336,7 +336,8 @@ def _reasons(report: Report) -> Iterator[Line]:
     for result in worst_first(report.results):
         outcomes = [one for one in result.gate.outcomes if one.verdict is not Outcome.PASS]
         if result.gate.passed is False and any(one.gate not in {"error", "warning"} for one in outcomes):
-            yield f"gate failed: {result.skill.path}: {'; '.join(failures(result))}"
+            name = result.skill.name if result.skill.path in ("", ".") else result.skill.path
+            yield f"gate failed: {name}: {'; '.join(failures(result))}"
 
 
 def summary(report: Report) -> str:
@@ -362,7 +363,7 @@ def _lowest(result: SkillResult, *, named: bool) -> str:
     name = f"{result.skill.path} " if named else ""
     score = result.composite.score
     if score is None:
-        return f"{name}has no score: {result.composite.reason or ''}."
+        return f"{name or 'It '}has no score: {result.composite.reason or ''}."
     text = f"{'Lowest: ' if named else 'Score '}{name}{score:.2f} ({badge_of(result, none='no badge')})"
     gain = next((layer.recoverable for layer in result.layers if isinstance(layer, StaticLayer)), 0.0)
     return f"{text}. Fix these findings to reach about {score + gain:.0f}." if gain >= 1 else f"{text}."

@@ -294,7 +294,7 @@ def test_a_change_cannot_add_skills_until_too_few_judges_are_left_to_see_a_drop(
         ran = repository.run(depth="standard", min_new_score="0", max_cost_usd="1")
         assert (ran.code, judges(ran)[0][0]) == (1, 1)
         assert "does not distinguish from chance" in ran.outputs["reasons"]
-        assert "a drop that 1 judge cannot tell from chance fails this run" in ran.run["notices"]
+        assert "a drop that 1 judge cannot distinguish from chance fails this run" in ran.run["notices"]
         assert repository.run(depth="standard", min_new_score="0").code == 1
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -205,6 +206,17 @@ def test_opening_a_repository_runs_none_of_its_code(words: tuple[str, ...], runs
 
 
 # -- hostile texts
+
+
+@pytest.mark.parametrize("place", ["/dev/stdin", "/etc/passwd", "known/../../elsewhere.json", "pipe"])
+def test_a_repository_cannot_make_the_server_read_what_is_not_its_file(folder: Path, place: str) -> None:
+    (folder / "known").mkdir()
+    (folder.parent / "elsewhere.json").write_text("{}")
+    os.mkfifo(folder / "pipe")
+    (folder / ".skillgate.yaml").write_text(f"known-findings: {place}\n")
+    with Editor(folder) as editor:
+        editor.open(MAIN, skill(f"{BODY}\n{DEAD}\n"))
+    assert b"is not a file of this repository" in editor.stderr
 
 
 def test_no_message_has_a_secret(editor: Editor) -> None:

@@ -153,7 +153,7 @@ def _todo(rows: Sequence[Row], links: Links, listed: Collection[int]) -> Iterato
         near += [skill.step_item(one, main, links) for one in about]
         far += [skill.step_item(one, main, links.nowhere) for one in advice[:each] if one not in about]
     if near:
-        yield Heading("Do next (most points of each skill first)")
+        yield Heading("Do next (worst skill first)" if len(chosen) > 1 else "Do next")
         yield Items(tuple(near[:_STEPS]), "step", ordered=True)
     if far:
         yield Fold("More that would raise the score", (Items(tuple(far[:_STEPS]), "step", ordered=True),))

@@ -99,6 +99,8 @@ def reasons(subject: Subject, rows: Sequence[Row], links: Links) -> Iterator[Lin
     """Yield why a run does not pass, or what it passes in spite of."""
     found = _reasons(subject, rows)
     known = {row.path: row for row in rows}
+    if len(found) > _MOST:  # many failing skills must not hide a benchmark, a budget or a gate
+        found = tuple(sorted(found, key=lambda one: _is_of_score(one, known)))
     yield from (_reason(reason, known, links) for reason in found[:_MOST])
     if len(found) > _MOST:
         yield plural(len(found) - _MOST, "more reason")
@@ -149,6 +151,13 @@ def _reason(reason: str, known: Mapping[str, Row], links: Links) -> Line:
         if row := known.get(reason[: match.start()]):
             return (*named(row, links.nowhere if row.listed else links), bounded(reason[match.start() :], REASON))
     return bounded(reason, REASON)
+
+
+def _is_of_score(reason: str, known: Mapping[str, Row]) -> bool:
+    """Whether a reason is a skill's score or findings, which the table shows too, or a gate without an answer."""
+    if " on recorded invocations" in reason:
+        return " is undecided" in reason
+    return reason[:_PREFIX].partition(": ")[0].partition(" was not ")[0] in known
 
 
 def has_moved(subject: Subject) -> bool:

@@ -87,8 +87,8 @@ def run(args: argparse.Namespace, session: Console) -> int:
     if args.paths != ["."] or args.corpus_dir is not None:
         raise UsageError(f"init takes no path; to index a corpus run {_corpus_command(args.paths, args.corpus_dir)}")
     root = Path(session.cwd, args.dir)
-    if args.workflow:
-        _require_top(root, session.cwd, args.workflow)
+    if args.workflow or args.pre_commit:
+        _require_top(root, session.cwd, args)
     skills = [str(one.path) for one in discover(["."], cwd=str(root)).roots] if root.is_dir() else []
     files = {HOOKS_NAME: _hooks()} if args.pre_commit else {}
     files |= {place(name): workflow(name) for name in args.workflow}
@@ -190,15 +190,17 @@ def _corpus_command(paths: list[str], corpus_dir: str | None) -> str:
     return printable(f"skillgate corpus build {' '.join(map(shlex.quote, words))}")
 
 
-def _require_top(root: Path, cwd: str, names: list[str]) -> None:
-    """Refuse to write workflows in a subdirectory of a repository, where they would never run."""
+def _require_top(root: Path, cwd: str, args: argparse.Namespace) -> None:
+    """Refuse to write workflows or hooks in a subdirectory of a repository, where they would never run."""
     here = os.path.realpath(root)
     top = toplevel(here)
     if top is not None and top != here:
-        words = " ".join(f"--workflow {name}" for name in names)
+        words = " ".join(
+            (*(["--pre-commit"] if args.pre_commit else []), *(f"--workflow {one}" for one in args.workflow))
+        )
         above = shlex.quote(os.path.relpath(top, os.path.realpath(cwd)))
         raise UsageError(
-            "GitHub reads workflows only at the top of a repository, and this is a subdirectory\nTo"
+            "workflows and hooks are read only at the top of a repository, and this is a subdirectory\nTo"
             f" write them there: skillgate init --dir {above} {words}"
         )
 

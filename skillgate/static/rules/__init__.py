@@ -103,6 +103,7 @@ def may_deceive(text: str) -> bool:
 SECRETS = (
     *("AKIA", "ASIA", "ghp_", "gho_", "ghs_", "github_pat_", "sk-ant-", "sk-proj-", "T3BlbkFJ", "xox", "AIza"),
     *("hooks.slack", "k_live_", "npm_", "pypi-Ag", "glpat-", "PRIVATE KEY"),
+    *("ecret_access_key", "ECRET_ACCESS_KEY", "ecretaccesskey", "ecretAccessKey", "ECRETACCESSKEY"),
 )
 COMMANDS = (
     *(
@@ -126,7 +127,7 @@ COMMANDS = (
     ),
     *("| sudo", "(curl", "(wget", "iex", "IEX", "-enc ", "| python", "|python", "| perl", "| node", "| ruby", "| /usr"),
     *("|sudo", "|/bin", "|zsh", "dup2", "STDIN", "TCPSocket", "fsockopen", "ncat ", " -e sh", " -e bash", " -c sh"),
-    " -c bash",
+    *(" -c bash", "pwsh", "|  ", "|\t", "|&", "| dash", "|dash"),
 )
 IMAGE_WITH_QUERY = (
     r"!\[[^\[\]\n]{0,200}\]\(<?https?://[^\s()<>]{0,300}\?|data:text/html|data:application|data:image/svg"

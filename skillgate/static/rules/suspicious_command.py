@@ -67,7 +67,7 @@ _REVERSE_SHELL = _Kind(
     r"\b(?:ba|z)?sh -i\b[^;\n]{0,40}/dev/(?:tcp|udp)/|/dev/(?:tcp|udp)/[^;\n]{0,120}\b(?:ba|z)?sh -i\b"
     r"|\bnc(?:at)?\b[^|;&]{0,120} (?:-[a-z]*e|-c|--(?:sh-)?exec)[ =]\"?(?:/bin/)?(?:ba|z)?sh\b"
     r"|\bmkfifo\b[^\n]{0,200}\|\s*(?:/bin/)?(?:ba)?sh\b[^\n]{0,60}\|\s*nc(?:at)?\b"
-    rf"|socket\b[^\n]{{0,300}}{_HANDED}[^\n]{{0,300}}{_ANY_SHELL}"
+    rf"|socket\b(?>[^\n]{{0,300}}?{_HANDED})[^\n]{{0,400}}{_ANY_SHELL}"
     rf"|\b(?:TCPSocket|fsockopen)\b[^\n]{{0,300}}{_ANY_SHELL}",
     "remove it",
 )
