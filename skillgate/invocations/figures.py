@@ -61,7 +61,7 @@ class Tally:
         tiers: number of totals in each tier.
         errors_known, errors_met: invocations with counted errors, and those of them with at least one.
         endings_known, unrecovered: invocations with a known ending, and those of them that failed.
-        sharing_known, shared: invocations whose range is known, and those of them that may hold other work.
+        sharing_known, shared: invocations with a known range, and those of them that may hold other work.
         observed: the sum of the coverages.
         bare: invocations without any known points.
         first, last: seconds since 1970; None without invocations.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
@@ -50,7 +50,7 @@ class Written:
         self._number += 1
         return f"toolu_{self._number}"
 
-    def _says(self, *blocks: dict[str, object], goes_on: bool = False, stop: str | None = "") -> None:
+    def _says(self, *blocks: dict[str, Any], goes_on: bool = False, stop: str | None = "") -> None:
         message = self._reply or f"msg_{self._number}_{len(self.session.lines)}"
         self.session.reply(*blocks, message=message, stop=stop, attributionSkill=self._tag)
         self._reply = message if goes_on else ""
@@ -114,6 +114,8 @@ class Written:
         tool, _, path = tool.partition(" ")
         call = self._call()
         printed = after.removeprefix("out ") if after.startswith("out ") else "text"
+        given: dict[str, Any]
+        details: dict[str, Any]
         if tool == "Write":
             given = {"file_path": path, "content": "a\nb\n"}
             details = {"type": "create", "filePath": path, "content": "a\nb\n", "structuredPatch": []}

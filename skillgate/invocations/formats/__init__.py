@@ -154,8 +154,9 @@ BATCH = 2_000
 MOST_WARNINGS = 100
 """Maximum distinct warnings shown per file."""
 _OTHERS = "other warnings"
-_AT = Invocation._fields.index("timestamp")
-_WORDS = tuple(map(Invocation._fields.index, ("ending", "accuracy", "outcome_evidence")))
+_AT, _ENDING, _ACCURACY, _EVIDENCE = map(
+    Invocation._fields.index, ("timestamp", "ending", "accuracy", "outcome_evidence")
+)
 
 
 class Run(Protocol):
@@ -264,8 +265,9 @@ def digest_of(invocation: Invocation) -> str:
     """Return a digest of all known fields, 32 hexadecimal digits; fields added at the end later do not change it."""
     values = list(invocation)
     values[_AT] = invocation.timestamp.isoformat()
-    for place in _WORDS:
-        values[place] = values[place] and values[place].value
+    values[_ENDING] = invocation.ending and invocation.ending.value
+    values[_ACCURACY] = invocation.accuracy and invocation.accuracy.value
+    values[_EVIDENCE] = invocation.outcome_evidence and invocation.outcome_evidence.value
     while values[-1] is None:
         del values[-1]
     return hashlib.blake2b(repr(values).encode(), digest_size=16).hexdigest()

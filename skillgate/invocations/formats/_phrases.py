@@ -1,7 +1,7 @@
 """Recognise, by tables of English phrases, what a user or an assistant says of a result.
 
-A text is data: it is cut into sentences and compared with the tables word by word, in linear time. Code blocks, quotations
-and all but the ends of a long text are ignored. What matches no table says nothing.
+A text is data: it is cut into sentences and compared with the tables word by word, in linear time. Code blocks,
+quotations and all but the ends of a long text are ignored. What matches no table says nothing.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Reaction(Enum):
     CORRECTS = "corrects"
 
 
-def _table(text: str) -> tuple[str, ...]:
-    return tuple(f" {' '.join(phrase.split())} " for phrase in text.split(","))
+def _table(*texts: str) -> tuple[str, ...]:
+    return tuple(f" {' '.join(phrase.split())} " for text in texts for phrase in text.split(","))
 
 
 def _pairs(first: str, second: str) -> tuple[str, ...]:
@@ -43,13 +43,18 @@ def _pairs(first: str, second: str) -> tuple[str, ...]:
 
 # Users
 
-_FILLERS = frozenset("ok okay yes yeah yep oh ah wow hey hm hmm and so very really please that's it's this is".split())
+_FILLERS = frozenset(
+    (
+        *("ok", "okay", "yes", "yeah", "yep", "oh", "ah", "wow", "hey", "hm", "hmm", "and", "so", "very", "really"),
+        *("please", "that's", "it's", "this", "is"),
+    )
+)
 _ASKING = _table("can you, could you, would you, let's, let us, please, now, no, wait, and, ok, okay, just, i want to")
 _APPROVING = _table(
-    "thanks, thank you, thx, cheers, perfect, great, awesome, excellent, wonderful, brilliant, fantastic, amazing,"
-    "nice, lovely, beautiful, lgtm, looks good, looks great, looks right, well done, good job, good work,"
-    "exactly what i wanted, exactly what i needed, what i wanted, works now, works great, works well, works perfectly,"
-    "it works, that works, love it, i love it, ship it, approved, all good"
+    "thanks, thank you, thx, cheers, perfect, great, awesome, excellent, wonderful, brilliant, fantastic, amazing",
+    "nice, lovely, beautiful, lgtm, looks good, looks great, looks right, well done, good job, good work",
+    "exactly what i wanted, exactly what i needed, what i wanted, works now, works great, works well, works perfectly",
+    "it works, that works, love it, i love it, ship it, approved, all good",
 )
 _APPROVING_ALONE = frozenset(_table("good, cool, works, super, very good, fine, sounds good, yes it works"))
 _NOT_APPROVING = _table("in advance, would, could, can you, thank you note")
@@ -61,16 +66,18 @@ _REJECTING = (
     *_table("doesn't work, does not work, didn't work, still failing, still broken, still wrong, you broke"),
     *_table("not what i asked, not what i wanted, not what i meant, made it worse, made things worse"),
 )
-_REJECTING_OBJECTION = _table("is wrong, are wrong, is broken, are broken, fails, fail, failed, is missing, are missing")
+_REJECTING_OBJECTION = _table(
+    "is wrong, are wrong, is broken, are broken, fails, fail, failed, is missing, are missing"
+)
 _UNDOING = ("undo", "revert", "roll back", "rollback", "back out")
 _UNDONE = _table(
-    "it, this, that, these, those, your, all, everything, the change, the changes, the last, the edit, the edits, both"
+    "it, this, that, these, those, your, all, everything, the change, the changes, the last, the edit, the edits, both",
 )
 _CORRECTING = _table(
-    "no, nope, actually, wrong, not like that, not like this, try again, redo, do it again, once more, i meant, i said,"
-    "i asked, you forgot, you missed, you didn't, you did not, you should have, you were supposed, why did you,"
-    "fix it, fix this, fix that, change it, change that, that's not, that is not, this is not, wait no, wait that,"
-    "wait you, stop that, stop it"
+    "no, nope, actually, wrong, not like that, not like this, try again, redo, do it again, once more, i meant, i said",
+    "i asked, you forgot, you missed, you didn't, you did not, you should have, you were supposed, why did you",
+    "fix it, fix this, fix that, change it, change that, that's not, that is not, this is not, wait no, wait that",
+    "wait you, stop that, stop it",
 )
 _CORRECTING_ANYWHERE = _table("you forgot, you missed, i meant, not what i, should have been")
 _CORRECTING_ALONE = frozenset(_table("again, stop, wait"))
@@ -135,9 +142,9 @@ _GIVEN_UP = (
 _FAILED = (
     *_pairs(
         "could not, couldn't, cannot, can't, unable to, not able to, wasn't able to, failed to",
-        "run, publish, release, deploy, push, build, install, access, connect, fix, resolve, create, write, open, reach,"
-        "load, make, get, do, update, merge, upload, verify, test, start, download, authenticate, generate, execute,"
-        "apply, commit",
+        "run, publish, release, deploy, push, build, install, access, connect, fix, resolve, create, write, open,"
+        "reach, load, make, get, do, update, merge, upload, verify, test, start, download, authenticate, generate,"
+        "execute, apply, commit",
     ),
     *_pairs(
         "release, publish, publishing, publication, deployment, deploy, upload, migration, build, task, push, merge,"
@@ -150,8 +157,8 @@ _FAILED = (
 _FAILED_FIRST = _table("failed, failure, aborted")
 _MADE = (
     "added, created, updated, written, wrote, fixed, implemented, released, published, deployed, merged, committed,"
-    "pushed, renamed, removed, refactored, generated, installed, converted, migrated, built, finished, completed, moved,"
-    "done, set up, ready, complete, replaced, upgraded, tested"
+    "pushed, renamed, removed, refactored, generated, installed, converted, migrated, built, finished, completed,"
+    "moved, done, set up, ready, complete, replaced, upgraded, tested"
 )
 _SUCCEEDED = (
     *_pairs("is, are, was, were, has been, have been, i, i have, i've, we, is now, are now", _MADE),
@@ -181,7 +188,7 @@ def report(text: str) -> Evidence | None:
 
 
 def asks(text: str) -> bool:
-    """Whether a text ends with a question, perhaps with a list of answers; an offer of more help is none."""
+    """Whether a text ends with a question, perhaps with a list of answers; an offer of more help is not one."""
     before, mark, after = text[-_END:].rpartition("?")
     if not mark or any(line.strip(" *_`)\"'") and not _ITEM.match(line) for line in after.split("\n")):
         return False

@@ -151,7 +151,7 @@ class Run:
 
     @property
     def gave_back(self) -> bool:
-        """Whether its last text came after a call of its own, so that the next call is its caller's."""
+        """Whether its last text came after one of its calls, so that the next call is its caller's."""
         return self._spoke_last and not self._tagged and any(effort.calls for effort in self._efforts)
 
     def wrote(self, path: int) -> bool:
@@ -202,7 +202,7 @@ class Run:
                 self._report, self.asks, self._broken = None, False, False
 
     def settle(self, place: Place, *, failed: bool, denied: bool) -> None:
-        """Take the result of a call of its own."""
+        """Take the result of one of its calls."""
         if failed and not denied and place is Place.LEAST:
             self._errors += 1
         if self.answers:

@@ -1,10 +1,10 @@
 """Read the uses of skills in Claude Code's transcripts, ``~/.claude/projects/*/*.jsonl``.
 
-A use begins with a call of the ``Skill`` tool or a slash command that loads a skill. It ends at the first of: a reply
-with another attribution tag, the next skill at its level, its caller's next call after its last text, and the end of
-the turn, unless the next prompt answers a question of the skill. Only names of skills and models, ids, times, counts and
-fixed words are stored, never a text. A session is read to its end before any use is yielded, since later prompts and
-changes count too. Read again after it has grown, it yields the same ids with other figures.
+A use begins with a call of the ``Skill`` tool or a slash command that loads a skill. It ends with a reply
+that has another attribution tag, with the next skill at its level, with its caller's next call after its last text, or
+with the turn. A prompt that answers a question of the skill continues the turn. Only names of skills and models, ids,
+times, counts and fixed words are stored, never a text. A session is read to its end before any use is yielded, since
+later prompts and changes count too. Read again after it has grown, it yields the same ids with other figures.
 """
 
 from __future__ import annotations
@@ -423,8 +423,7 @@ class _Session:
         for call in entry.calls:
             if not self._calls.first_time((entry.message or entry.uuid, call.id or object()), None):
                 continue
-            run = level.run
-            if run is not None and len(level.open) > 1 and run.gave_back:
+            if len(level.open) > 1 and level.open[-1].gave_back:
                 self._leave(level)
             pending = self._skill(level, line, entry, call) if call.name == "Skill" else self._call(level, entry, call)
             self._pending.put((level, call.id), pending)
