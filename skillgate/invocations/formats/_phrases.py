@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from skillgate.model.invocation import Evidence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 _END = 1_000  # characters at either end of a text that are examined
 _PROMPT = 500  # characters of a prompt that are examined
@@ -41,6 +41,15 @@ def _pairs(first: str, second: str) -> tuple[str, ...]:
     return tuple(f"{one.rstrip()}{other}" for one in _table(first) for other in _table(second))
 
 
+def _index(phrases: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
+    """Return phrases by their last word, which is usually the rarest."""
+    found: dict[str, tuple[str, ...]] = {}
+    for phrase in phrases:
+        last = phrase.split()[-1]
+        found[last] = (*found.get(last, ()), phrase)
+    return found
+
+
 # Users
 
 _FILLERS = frozenset(
@@ -57,17 +66,25 @@ _APPROVING = _table(
     "it works, that works, love it, i love it, ship it, approved, all good",
 )
 _APPROVING_ALONE = frozenset(_table("good, cool, works, super, very good, fine, sounds good, yes it works"))
-_NOT_APPROVING = _table("in advance, would, could, can you, thank you note")
-_REJECTING = (
-    *_pairs("it, that, this, still", "doesn't work, does not work, didn't work, did not work, isn't working"),
-    *_pairs("it, that, this, still", "fails, failed, crashes, is broken, is wrong, isn't right, is not right, broke"),
-    *_pairs("it is, it's, that is, that's, this is", "wrong, still wrong, broken, still broken, incorrect, useless"),
-    *_pairs("it is, it's, that is, that's, this is, is", "not working, not right, not correct, not what i, still not"),
-    *_table("doesn't work, does not work, didn't work, still failing, still broken, still wrong, you broke"),
-    *_table("not what i asked, not what i wanted, not what i meant, made it worse, made things worse"),
+_NOT_APPROVING = _index(_table("in advance, would, could, can you, thank you note"))
+_REJECTING = _index(
+    (
+        *_pairs("it, that, this, still", "doesn't work, does not work, didn't work, did not work, isn't working"),
+        *_pairs(
+            "it, that, this, still", "fails, failed, crashes, is broken, is wrong, isn't right, is not right, broke"
+        ),
+        *_pairs(
+            "it is, it's, that is, that's, this is", "wrong, still wrong, broken, still broken, incorrect, useless"
+        ),
+        *_pairs(
+            "it is, it's, that is, that's, this is, is", "not working, not right, not correct, not what i, still not"
+        ),
+        *_table("doesn't work, does not work, didn't work, still failing, still broken, still wrong, you broke"),
+        *_table("not what i asked, not what i wanted, not what i meant, made it worse, made things worse"),
+    )
 )
-_REJECTING_OBJECTION = _table(
-    "is wrong, are wrong, is broken, are broken, fails, fail, failed, is missing, are missing"
+_REJECTING_OBJECTION = _index(
+    _table("is wrong, are wrong, is broken, are broken, fails, fail, failed, is missing, are missing")
 )
 _UNDOING = ("undo", "revert", "roll back", "rollback", "back out")
 _UNDONE = _table(
@@ -79,10 +96,10 @@ _CORRECTING = _table(
     "fix it, fix this, fix that, change it, change that, that's not, that is not, this is not, wait no, wait that",
     "wait you, stop that, stop it",
 )
-_CORRECTING_ANYWHERE = _table("you forgot, you missed, i meant, not what i, should have been")
+_CORRECTING_ANYWHERE = _index(_table("you forgot, you missed, i meant, not what i, should have been"))
 _CORRECTING_ALONE = frozenset(_table("again, stop, wait"))
 _NEUTRAL = _table("no thanks, no thank you, no problem, no worries")
-_COMMITS = _table("commit, push, merge, ship, pr, pull request, land")
+_COMMITS = _index(_table("commit, push, merge, ship, pr, pull request, land"))
 
 
 def reaction(text: str) -> Reaction | None:
@@ -135,24 +152,31 @@ def _without_fillers(sentence: str) -> str:
 # Assistants
 
 _UNABLE = "could not, couldn't, cannot, can't, unable to, not able to, wasn't able to, failed to, did not, didn't"
-_GIVEN_UP = (
-    *_pairs(_UNABLE, "complete, finish, proceed, continue, succeed"),
-    *_table("giving up, gave up, not completed, not been completed, is incomplete, was not successful, unsuccessful"),
+_GIVEN_UP = _index(
+    (
+        *_pairs(_UNABLE, "complete, finish, proceed, continue, succeed"),
+        *_table(
+            "giving up, gave up, not completed, not been completed, is incomplete, was not successful, unsuccessful"
+        ),
+    )
 )
-_FAILED = (
-    *_pairs(
-        "could not, couldn't, cannot, can't, unable to, not able to, wasn't able to, failed to",
-        "run, publish, release, deploy, push, build, install, access, connect, fix, resolve, create, write, open,"
-        "reach, load, make, get, do, update, merge, upload, verify, test, start, download, authenticate, generate,"
-        "execute, apply, commit",
-    ),
-    *_pairs(
-        "release, publish, publishing, publication, deployment, deploy, upload, migration, build, task, push, merge,"
-        "installation, update, job, run",
-        "failed, fails, has failed, is failing, was aborted, is aborted",
-    ),
-    *_pairs("still, again", "fails, failing, failed, broken, fail"),
-    *_table("did not work, didn't work, does not work, doesn't work, remains broken"),
+_FAILED = _index(
+    (
+        *_pairs(
+            "could not, couldn't, cannot, can't, unable to, not able to, wasn't able to, failed to",
+            "run, publish, release, deploy, push, build, install, access, connect, fix, resolve, create, write, open,"
+            "reach, load, make, get, do, update, merge, upload, verify, test, start, download, authenticate, generate,"
+            "execute, apply, commit",
+        ),
+        *_pairs(
+            "release, publish, publishing, publication, deployment, deploy, upload, migration, build,"
+            "task, push, merge,"
+            "installation, update, job, run",
+            "failed, fails, has failed, is failing, was aborted, is aborted",
+        ),
+        *_pairs("still, again", "fails, failing, failed, broken, fail"),
+        *_table("did not work, didn't work, does not work, doesn't work, remains broken"),
+    )
 )
 _FAILED_FIRST = _table("failed, failure, aborted")
 _MADE = (
@@ -160,17 +184,22 @@ _MADE = (
     "pushed, renamed, removed, refactored, generated, installed, converted, migrated, built, finished, completed,"
     "moved, done, set up, ready, complete, replaced, upgraded, tested"
 )
-_SUCCEEDED = (
-    *_pairs("is, are, was, were, has been, have been, i, i have, i've, we, is now, are now", _MADE),
-    *_table("tests pass, tests passed, tests are green, tests now pass, checks pass, checks passed, successfully"),
-    *_table("is up and running, now passes, now pass"),
+_SUCCEEDED = _index(
+    (
+        *_pairs("is, are, was, were, has been, have been, i, i have, i've, we, is now, are now", _MADE),
+        *_table("tests pass, tests passed, tests are green, tests now pass, checks pass, checks passed, successfully"),
+        *_table("is up and running, now passes, now pass"),
+    )
 )
 _SUCCEEDED_FIRST = _table(f"{_MADE}, all done, all finished, all set, everything works, everything passes, success")
-_DOUBTS = _table(
-    "not, never, cannot, no longer, once, if, unless, until, will, would, should, when, must, nothing, failed, fails,"
-    "partly, partially, almost, before, need, needs"
+_DOUBTS = _index(
+    _table(
+        "not, never, cannot, no longer, once, if, unless, until, will, would, should, when, must,"
+        "nothing, failed, fails,"
+        "partly, partially, almost, before, need, needs"
+    )
 )
-_COURTESIES = _table("anything else, something else, help with, any questions, further questions, what's next")
+_COURTESIES = _index(_table("anything else, something else, help with, any questions, further questions, what's next"))
 
 
 def report(text: str) -> Evidence | None:
@@ -198,8 +227,8 @@ def asks(text: str) -> bool:
 # Texts
 
 
-def _has(sentence: str, phrases: Iterable[str]) -> bool:
-    return any(phrase in sentence for phrase in phrases)
+def _has(sentence: str, phrases: Mapping[str, tuple[str, ...]]) -> bool:
+    return any(phrase in sentence for word in sentence.split() if word in phrases for phrase in phrases[word])
 
 
 def _sentences(text: str) -> Iterator[str]:
