@@ -61,6 +61,7 @@ class Tally:
         tiers: number of totals in each tier.
         errors_known, errors_met: invocations with counted errors, and those of them with at least one.
         endings_known, unrecovered: invocations with a known ending, and those of them that failed.
+        sharing_known, shared: invocations with a known range, and those of them that may hold other work.
         observed: the sum of the coverages.
         bare: invocations without any known points.
         first, last: seconds since 1970; None without invocations.
@@ -72,7 +73,7 @@ class Tally:
     __slots__ = (
         *("_boundary", "_since", "bare", "before", "categories", "days", "endings_known", "errors_known"),
         *("errors_met", "first", "last", "measured", "observed", "points", "recorded", "skill", "tiers", "totals"),
-        *("unnamed", "unrecovered"),
+        *("shared", "sharing_known", "unnamed", "unrecovered"),
     )
 
     def __init__(self, skill: str, *, since: int | None, boundary: int) -> None:
@@ -86,7 +87,7 @@ class Tally:
         self.skill = skill
         self._since, self._boundary = since, boundary
         self.recorded = self.before = self.errors_known = self.errors_met = self.bare = 0
-        self.endings_known = self.unrecovered = self.unnamed = 0
+        self.endings_known = self.unrecovered = self.unnamed = self.shared = self.sharing_known = 0
         self.observed = 0.0
         self.totals = array("d")
         self.points = dict.fromkeys(Component, 0.0)
@@ -103,7 +104,7 @@ class Tally:
         some = some[start:] if start else some
         if not some:
             return
-        _, at, categories, errors, endings, totals, *components, coverage = zip(*some, strict=True)
+        _, at, categories, errors, endings, totals, *components, coverage, shared = zip(*some, strict=True)
         self.recorded += len(some)
         self.first = at[0] if self.first is None else self.first
         self.last = at[-1]
@@ -117,6 +118,8 @@ class Tally:
         counted = [number for number in errors if number is not None]
         self.errors_known += len(counted)
         self.errors_met += len(counted) - counted.count(0)
+        self.sharing_known += len(shared) - shared.count(None)
+        self.shared += shared.count(1)
         self._add_endings(endings, components[0], errors)
         for category, number in Counter(categories).items():
             if category in self.categories or category in _ALWAYS or len(self.categories) < MOST_CATEGORIES:
@@ -244,6 +247,8 @@ def figures(tally: Tally) -> SkillFigures:
         coverage=rounded(tally.observed / tally.recorded) if tally.recorded else None,
         first_seen=None if tally.first is None else time_of(tally.first),
         last_seen=None if tally.last is None else time_of(tally.last),
+        shared=tally.shared,
+        sharing_known=tally.sharing_known,
         categories=tuple(sorted(name for name in tally.categories if name is not None)),
         reasons=reasons or None,
     )

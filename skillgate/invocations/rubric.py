@@ -308,6 +308,8 @@ def _calls(it: Invocation, baseline: Baseline) -> Worth:
     if units <= 0:
         return None, "0 {call_unit}, nothing to compare tool calls with"
     if calls <= 0:
+        if it.tool_calls_most:
+            return None, "0 to {tool_calls_most} tool calls: its end is uncertain, and none is surely its own"
         return 6.0, "no tool calls"
     by = "files_changed" if code else "units"
     words = f"{{{field}}} tool calls; {{calls_per_unit}} × {{{by}}} ({{call_unit}}) expected"

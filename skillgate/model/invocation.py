@@ -31,6 +31,19 @@ class Ending(Enum):
     HARD_FAILURE = "hard_failure"  # crashed, hung, or produced nothing
 
 
+class Evidence(Enum):
+    """What an outcome was read from, in a recording that does not state one."""
+
+    USER_APPROVED = "user_approved"  # thanks or praise
+    USER_REJECTED = "user_rejected"  # the user says that it failed
+    COMMITTED = "committed"  # committed or merged at the user's request
+    REVERTED = "reverted"  # undone, or asked to be
+    REPORTED_SUCCESS = "reported_success"  # by the assistant
+    REPORTED_FAILURE = "reported_failure"
+    LOAD_FAILED = "load_failed"
+    ENDED_IN_ERROR = "ended_in_error"  # an error that nothing followed
+
+
 class Accuracy(Enum):
     """What a user says of an output; who says nothing of it has none."""
 
@@ -52,7 +65,7 @@ class Invocation(NamedTuple):
     model: str | None = None
     source: str = "log"  # ``log``, ``claude-code`` or ``otlp``: how it came to us
     ending: Ending | None = None
-    error_count: int | None = None  # how many errors it met; None if unknown
+    error_count: int | None = None  # how many errors of its own it met; None if unknown
     recovered: bool | None = None  # recovered, partial_completion, workaround_used, failure_explained
     partial_completion: bool | None = None
     workaround_used: bool | None = None
@@ -84,6 +97,12 @@ class Invocation(NamedTuple):
     follow_up_open: int | None = None  # how many follow-ups are known to be unresolved
     rating: str | None = None  # ``positive`` or ``negative``
     extra: Mapping[str, object] | None = None  # what else was given, by its key: numbers and flags
+    tool_error_count: int | None = None  # calls that failed: a failing test or an empty search is no error of a skill
+    outcome_evidence: Evidence | None = None  # what the ending was read from; None if the recorder states it
+    shared: bool | None = None  # whether its end is uncertain: other figures are then the least, these the most
+    tool_calls_most: int | None = None
+    tokens_most: int | None = None
+    duration_most_ms: float | None = None
 
 
 class Component(Enum):
@@ -187,6 +206,7 @@ class Observation(NamedTuple):
     quality: float | None
     satisfaction: float | None
     coverage: float
+    shared: int | None = None  # 1 if shared with other work, 0 if not
 
 
 class Scored(NamedTuple):
@@ -249,6 +269,8 @@ class SkillFigures:
     coverage: Ratio | None
     first_seen: datetime | None
     last_seen: datetime | None
+    shared: Count = 0  # how many may hold other work of their turn, of ``sharing_known``
+    sharing_known: Count = 0
     categories: tuple[str, ...] = ()  # as they were given, some twenty of many
     reasons: Mapping[str, str] | None = None
 

@@ -277,8 +277,17 @@ def _check(check: GateCheck, names: Mapping[str, Span]) -> Row:
     tone: Tone = "poor" if check.status in BROKEN else "fair" if check.status in (*UNDECIDED, TOO_FEW) else "good"
     stats = check.stats
     average = tier_cells(stats.avg_score, stats.interval)[0]._replace(tone="")
-    figures = (average, f"{stats.invocation_count:,}", rate(stats.error_rate), "; ".join(check.failures))
+    why = "; ".join((*check.failures, *reservations(stats)))
+    figures = (average, f"{stats.invocation_count:,}", rate(stats.error_rate), why)
     return Row((name(check.skill, names), Cell(_status(check.status), tone=tone), *figures))
+
+
+def reservations(stats: SkillFigures) -> Iterator[str]:
+    """Write of how many invocations the outcome is unknown, and how many may hold other work."""
+    if unknown := stats.recorded - stats.errors_known:
+        yield f"the outcome of {unknown:,} of {stats.recorded:,} is unknown"
+    if stats.shared:
+        yield f"{stats.shared:,} of {stats.sharing_known:,} may share their turn with other work"
 
 
 def _overview(report: InvocationReport) -> Iterator[Figure]:
@@ -332,6 +341,7 @@ def _board_row(
         ("Errors", f"{errors}, of {plural(one.errors_known, 'invocation')} with a known number of errors"),
         ("Observed", rate(one.coverage)),
     ]
+    below += [("Uncertain", "; ".join(found))] if (found := (*reservations(one),)) else []
     if course:
         below.append(("Over time", _said(course, step)))
     cells = (

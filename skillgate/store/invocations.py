@@ -288,8 +288,9 @@ class InvocationStore:
             where, values = _where(_named(skill), since, until)
             how = rows.scan(None if since is None else _second(since)) if skill is None else ""
             scores = ", ".join(f"s.{name}" for name in ("quality_score", *SCORES[:4], "coverage"))
+            shared = "CASE WHEN i.shared THEN 1 WHEN NOT i.shared THEN 0 END"
             query = (
-                f"SELECT i.skill_name, {rows.epoch}, i.skill_category, i.error_count, i.ending, {scores}"  # noqa: S608
+                f"SELECT i.skill_name, {rows.epoch}, i.skill_category, i.error_count, i.ending, {scores}, {shared}"  # noqa: S608
                 f" FROM invocations i {how} CROSS JOIN skill_scores s"
                 f" WHERE s.invocation_id = i.id AND s.rubric_version = ?{where}"
                 " ORDER BY i.skill_name, i.timestamp, i.id"

@@ -182,6 +182,10 @@ POINTS = {  # the columns of a score and their maxima
     "coverage": 1,
 }
 _ENDINGS = ("complete", "recovered", "partial", "workaround", "explained_failure", "hard_failure")
+_EVIDENCE = (
+    *("user_approved", "user_rejected", "committed", "reverted", "reported_success", "reported_failure"),
+    *("load_failed", "ended_in_error"),
+)
 _ACCURACIES = ("accurate", "mostly", "partially", "inaccurate")
 _BYTEWISE = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")  # the default order in SQLite
 
@@ -252,6 +256,10 @@ INVOCATIONS = sa.Table(
     *_second("imported_at"),
     *_texts("origin"),  # a label, else a salted digest of the folder
     *_texts("added"),  # JSON of fields set by `log add --update`, which imports keep
+    *_bounded_counts("tool_error_count", "tool_calls_most", "tokens_most"),
+    *_choice("outcome_evidence", _EVIDENCE),
+    *_bounded_figures("duration_most_ms"),
+    *_flags("shared"),
     sa.UniqueConstraint("invocation_id"),
     sa.Index(None, "skill_name", "timestamp"),
     sa.Index(None, "timestamp"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from skillgate.invocations.formats import claude_code
-from skillgate.model.invocation import Ending, Invocation
+from skillgate.model.invocation import Ending, Evidence, Invocation
 from tests.invocations.transcripts import BEGAN, MODEL, SESSION, Transcript, example, tokens, use
 
 if TYPE_CHECKING:
@@ -45,7 +45,9 @@ def test_a_plain_run_is_counted_from_the_call_to_the_last_reply() -> None:
         tokens_used=520,
         tool_call_kinds=2,
         tool_call_count=3,
-        follow_up_count=0,
+        tool_error_count=0,
+        outcome_evidence=Evidence.REPORTED_SUCCESS,
+        shared=False,
     )
     assert found.extra == {"tokens_cache_read": 4000, "transcript_seen_until": int(BEGAN.timestamp()) + 11}
 
@@ -53,26 +55,28 @@ def test_a_plain_run_is_counted_from_the_call_to_the_last_reply() -> None:
 def test_the_example_beside_this_is_what_it_says() -> None:
     assert EXAMPLE.read_bytes() == example().data
     first, second = example().runs()
-    assert (first.skill_name, first.ending, first.error_count) == ("merge-sheets", Ending.RECOVERED, 1)
+    assert (first.skill_name, first.ending, first.error_count) == ("merge-sheets", Ending.COMPLETE, 0)
+    assert first.tool_error_count == 1
     assert (first.output_size, first.files_changed, first.user_edit_ratio) == (5.0, 1.0, 0.2)
     assert (first.skill_category, first.output_type, first.follow_up_count) == ("code_generation", "code", 1)
-    assert (second.skill_name, second.ending, second.output_size) == ("plot-sheets", Ending.COMPLETE, None)
+    assert (second.skill_name, second.ending, second.output_size) == ("plot-sheets", None, None)
     assert [one.line for one in example().reads()] == [3, 18]
 
 
-def test_a_run_ends_with_the_next_skill() -> None:
+def test_a_skill_that_calls_another_keeps_its_own_figures() -> None:
     session = begun().run().skill("plot-sheets", "toolu_next").run(call="toolu_2").say()
     first, second = session.runs()
-    assert (first.tool_call_count, first.tokens_used, first.duration_ms) == (1, 260, 5000.0)
+    assert (first.tool_call_count, first.tokens_used, first.duration_ms) == (2, 260, 5000.0)
+    assert (first.shared, first.tool_calls_most, first.tokens_most, first.duration_most_ms) == (True, 3, 520, 10_000.0)
     assert (second.tool_call_count, second.tokens_used, second.duration_ms) == (1, 260, 5000.0)
     assert (first.ending, second.ending) == (Ending.COMPLETE, Ending.COMPLETE)
-    assert (first.follow_up_count, second.follow_up_count) == (0, 0)
+    assert (first.follow_up_count, second.follow_up_count) == (None, None)
 
 
 def test_calls_side_by_side_are_counted_once_each() -> None:
     session = begun().reply(use("Bash", "toolu_1"), use("Bash", "toolu_2"), use("Read", "toolu_3"))
     found = only(session.result("toolu_2").result("toolu_1", error=True).result("toolu_3").say())
-    assert (found.tool_call_count, found.tool_call_kinds, found.error_count) == (3, 2, 1)
+    assert (found.tool_call_count, found.tool_call_kinds, found.tool_error_count) == (3, 2, 1)
 
 
 def test_calls_after_the_skill_in_the_same_reply_are_its_own_and_tokens_are_not() -> None:
@@ -89,10 +93,10 @@ def test_the_reply_that_calls_the_skill_is_none_of_the_run() -> None:
     assert (found.tokens_used, found.tool_call_count, found.duration_ms) == (None, None, None)
 
 
-def test_an_error_that_comes_to_light_after_the_next_skill_leaves_the_ending_open() -> None:
+def test_an_error_that_comes_to_light_after_the_next_skill_is_the_first_ones() -> None:
     session = begun().reply(use("Bash", "toolu_1"), use("Skill", "toolu_2", skill="plot-sheets"))
     first, second = session.result("toolu_1", error=True).loaded("plot-sheets", "toolu_2").say().runs()
-    assert (first.ending, first.error_count, first.recovered) == (None, None, None)
+    assert (first.tool_error_count, second.tool_error_count) == (1, 0)
     assert (second.ending, second.error_count) == (Ending.COMPLETE, 0)
 
 
@@ -107,34 +111,34 @@ def test_a_reply_spread_over_entries_counts_once_and_as_its_fullest_part_tells()
 
 
 @pytest.mark.parametrize(
-    ("rest", "ending", "errors", "recovered"),
+    ("rest", "ending", "errors", "of_tools"),
     [
-        (lambda one: one.run(error=True).say(), Ending.RECOVERED, 1, True),
-        (lambda one: one.run(error=True).run(call="t2", error=True).say(), Ending.RECOVERED, 2, True),
-        (lambda one: one.say(stop=None), Ending.COMPLETE, 0, None),
-        (lambda one: one.api_error(), Ending.HARD_FAILURE, 1, False),
-        (lambda one: one.api_error().say(), Ending.RECOVERED, 1, True),
-        (lambda one: one.say().api_error().prompt().say(), Ending.HARD_FAILURE, 1, False),
-        (lambda one: one.run(error=True).interrupt(), None, None, None),
-        (lambda one: one.reply(use("Bash")).interrupt(in_call=True).prompt().say(), None, None, None),
-        (lambda one: one.say().interrupt(), None, None, None),
-        (lambda one: one.run(), None, None, None),
-        (lambda one: one.reply({"type": "text", "text": "x"}, use("Bash"), stop=None), None, None, None),
-        (lambda one: one.say(stop="tool_use").run(error=True).skill("b", "t3").say(), None, None, None),
-        (lambda one: one.reply(use("Bash")), None, None, None),
-        (lambda one: one.run().prompt("are you there").say(), None, None, None),
-        (lambda one: one.say(stop="max_tokens"), None, None, None),
-        (lambda one: one.say(stop="refusal"), None, None, None),
+        (lambda one: one.run(error=True).say(), Ending.COMPLETE, 0, 1),
+        (lambda one: one.run(error=True).run(call="t2", error=True).say(), Ending.COMPLETE, 0, 2),
+        (lambda one: one.say(stop=None), Ending.COMPLETE, 0, 0),
+        (lambda one: one.api_error(), Ending.HARD_FAILURE, 1, 0),
+        (lambda one: one.api_error().say(), Ending.COMPLETE, 0, 0),
+        (lambda one: one.reply(use("Bash")).api_error().prompt().say(), Ending.HARD_FAILURE, 1, 0),
+        (lambda one: one.run(error=True).interrupt(), None, None, 1),
+        (lambda one: one.reply(use("Bash")).interrupt(in_call=True).prompt().say(), None, None, 0),
+        (lambda one: one.say().interrupt(), None, None, 0),
+        (lambda one: one.run(), None, None, 0),
+        (lambda one: one.reply({"type": "text", "text": "x"}, use("Bash"), stop=None), None, None, 0),
+        (lambda one: one.say(stop="tool_use").run(error=True).skill("b", "t3").say(), None, None, 0),
+        (lambda one: one.reply(use("Bash")), None, None, 0),
+        (lambda one: one.run().prompt("are you there").say(), None, None, 0),
+        (lambda one: one.say(stop="max_tokens"), None, None, 0),
+        (lambda one: one.say(stop="refusal"), None, None, 0),
         (lambda one: one, None, None, None),
-        (lambda one: one.run(error=True).skill("plot-sheets", "t3").say(), None, None, None),
-        (lambda one: one.run(error=True).say(stop="tool_use").skill("b", "t3").say(), Ending.RECOVERED, 1, True),
+        (lambda one: one.run(error=True).skill("plot-sheets", "t3").say(), Ending.COMPLETE, 0, 1),
+        (lambda one: one.run(error=True).say(stop="tool_use").skill("b", "t3").say(), Ending.COMPLETE, 0, 1),
     ],
 )
 def test_an_ending_is_told_only_where_it_was_seen(
-    rest: Callable[[Transcript], Transcript], ending: Ending | None, errors: int | None, recovered: bool | None
+    rest: Callable[[Transcript], Transcript], ending: Ending | None, errors: int | None, of_tools: int | None
 ) -> None:
     found = rest(begun()).runs()[0]
-    assert (found.ending, found.error_count, found.recovered) == (ending, errors, recovered)
+    assert (found.ending, found.error_count, found.tool_error_count) == (ending, errors, of_tools)
     assert (found.crashed, found.partial_completion, found.workaround_used) == (None, None, None)
 
 
@@ -142,7 +146,11 @@ def test_a_skill_that_could_not_be_loaded_is_a_hard_failure() -> None:
     session = Transcript().prompt().reply(use("Skill", "toolu_1", skill="no-such"))
     session.result("toolu_1", "Bash command failed for pattern: no-such", error=True)
     found = only(session.run(call="toolu_2").say())
-    assert (found.ending, found.error_count, found.recovered) == (Ending.HARD_FAILURE, 1, False)
+    assert (found.ending, found.error_count, found.outcome_evidence) == (
+        Ending.HARD_FAILURE,
+        1,
+        Evidence.LOAD_FAILED,
+    )
     assert (found.tokens_used, found.tool_call_count, found.duration_ms) == (None, None, None)
 
 
@@ -165,7 +173,7 @@ def test_a_command_of_the_user_that_loads_a_skill_is_a_run() -> None:
     assert found.invocation_id == "e0001-0000-4000-8000-000000000000:command"
     assert (found.skill_name, found.model) == ("merge-sheets", MODEL)
     assert (found.tool_call_count, found.tokens_used, found.duration_ms) == (1, 260, 4000.0)
-    assert (found.ending, found.follow_up_count) == (Ending.COMPLETE, 0)
+    assert (found.ending, found.follow_up_count) == (Ending.COMPLETE, None)
 
 
 def test_a_command_that_loads_none_is_none() -> None:
@@ -176,29 +184,29 @@ def test_a_command_that_loads_none_is_none() -> None:
 @pytest.mark.parametrize(
     ("after", "count"),
     [
-        (lambda one: one, 0),
-        (lambda one: one.prompt().say(), 1),
-        (lambda one: one.prompt().say().prompt().say(), 2),
-        (lambda one: one.prompt(origin=None, promptSource=None).say(), 1),
-        (lambda one: one.prompt().skill("b", "t2").say().prompt().say(), 1),
-        (lambda one: one.command("b").body("b").say().prompt().say(), 0),
-        (lambda one: one.command("review").user([{"type": "text", "text": "Review."}], isMeta=True).say(), 1),
-        (lambda one: one.local("model"), 0),
-        (lambda one: one.compact(), 0),
-        (lambda one: one.user("told", isVisibleInTranscriptOnly=True), 0),
-        (lambda one: one.prompt(origin=None, promptSource="system").say(), 0),
-        (lambda one: one.user("<bash-input>ls</bash-input>").user("<bash-stdout>a</bash-stdout>"), 0),
-        (lambda one: one.user("<task-notification>done</task-notification>").say(), 0),
-        (lambda one: one.prompt("done", origin={"kind": "task-notification"}).say(), 0),
-        (lambda one: one.user("note", isMeta=True).say(), 0),
-        (lambda one: one.user([{"type": "image", "source": {}}]).say(), 1),
-        (lambda one: one.user([{"type": "text", "text": "[Request interrupted by user]"}]), 0),
-        (lambda one: one.entry("attachment", attachment={"type": "queued_command", "commandMode": "prompt"}), 1),
-        (lambda one: one.entry("attachment", attachment={"type": "queued_command", "commandMode": "bash"}), 0),
+        (lambda one: one, None),
+        (lambda one: one.prompt().say(), 0),
+        (lambda one: one.prompt("no, by name").say().prompt("you forgot one").say(), 2),
+        (lambda one: one.prompt("no, by name", origin=None, promptSource=None).say(), 1),
+        (lambda one: one.prompt().skill("b", "t2").say().prompt("no").say(), 0),
+        (lambda one: one.command("b").body("b").say().prompt("no").say(), 0),
+        (lambda one: one.command("review").user([{"type": "text", "text": "Review."}], isMeta=True).say(), 0),
+        (lambda one: one.local("model"), None),
+        (lambda one: one.compact(), None),
+        (lambda one: one.user("told", isVisibleInTranscriptOnly=True), None),
+        (lambda one: one.prompt(origin=None, promptSource="system").say(), None),
+        (lambda one: one.user("<bash-input>ls</bash-input>").user("<bash-stdout>a</bash-stdout>"), None),
+        (lambda one: one.user("<task-notification>done</task-notification>").say(), None),
+        (lambda one: one.prompt("done", origin={"kind": "task-notification"}).say(), None),
+        (lambda one: one.user("note", isMeta=True).say(), None),
+        (lambda one: one.user([{"type": "image", "source": {}}]).say(), 0),
+        (lambda one: one.user([{"type": "text", "text": "[Request interrupted by user]"}]), 1),
+        (lambda one: one.entry("attachment", attachment={"type": "queued_command", "commandMode": "prompt"}), None),
+        (lambda one: one.entry("attachment", attachment={"type": "queued_command", "commandMode": "bash"}), None),
     ],
 )
 def test_follow_ups_are_the_users_prompts_until_the_next_skill(
-    after: Callable[[Transcript], Transcript], count: int
+    after: Callable[[Transcript], Transcript], count: int | None
 ) -> None:
     found = after(begun().say()).runs()[0]
     assert (found.follow_up_count, found.follow_up_open) == (count, None)
@@ -207,12 +215,12 @@ def test_follow_ups_are_the_users_prompts_until_the_next_skill(
 def test_a_prompt_during_a_run_does_not_end_it() -> None:
     queued = {"type": "queued_command", "prompt": "and d", "commandMode": "prompt", "origin": {"kind": "human"}}
     found = only(begun().run().entry("attachment", attachment=queued).run(call="toolu_2").say())
-    assert (found.follow_up_count, found.tool_call_count, found.ending) == (1, 2, Ending.COMPLETE)
+    assert (found.follow_up_count, found.tool_call_count, found.ending) == (None, 2, Ending.COMPLETE)
 
 
 def test_where_a_program_asked_no_follow_up_is_not_known_to_be_none() -> None:
     assert only(begun(entrypoint="sdk-cli").say()).follow_up_count is None
-    assert only(begun(entrypoint="sdk-py").say().prompt().say()).follow_up_count == 1
+    assert only(begun(entrypoint="sdk-py").say().prompt("no, by name").say()).follow_up_count == 1
 
 
 @pytest.mark.parametrize(
@@ -283,7 +291,7 @@ def test_the_category_is_code_where_code_was_written_else_as_it_was_asked_for() 
 
 def test_a_run_goes_on_after_compaction() -> None:
     found = only(begun().run().compact().run(call="toolu_2").say())
-    assert (found.tool_call_count, found.tokens_used, found.follow_up_count) == (2, 390, 0)
+    assert (found.tool_call_count, found.tokens_used, found.follow_up_count) == (2, 390, None)
     assert (found.ending, found.duration_ms) == (Ending.COMPLETE, 9000.0)
 
 
@@ -298,7 +306,7 @@ def test_a_session_that_goes_on_in_another_file_gives_the_same_ids() -> None:
     copied.prompt().say()
     before, after = only(session), only(copied)
     assert (after.invocation_id, after.session_id) == (before.invocation_id, before.session_id)
-    assert (before.follow_up_count, after.follow_up_count) == (0, 1)
+    assert (before.follow_up_count, after.follow_up_count) == (None, 0)
 
 
 def test_entries_that_are_there_twice_count_once() -> None:
@@ -321,9 +329,9 @@ def test_a_session_that_grew_gives_the_same_run_with_more_of_what_came_of_it() -
 def test_what_was_gone_back_on_was_done_all_the_same() -> None:
     session = begun().say()
     start = str(session.last)
-    session.prompt("the wrong way").run().say()
+    session.prompt("no, the other one").run().say()
     session.last = start
-    assert only(session.prompt("the right way").say()).follow_up_count == 2
+    assert only(session.prompt("no, the third one").say()).follow_up_count == 2
 
 
 @pytest.mark.parametrize(

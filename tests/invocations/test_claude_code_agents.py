@@ -54,14 +54,14 @@ def test_one_that_never_came_back_leaves_the_figures_unknown() -> None:
 
 def test_one_that_could_not_be_started_did_nothing() -> None:
     (found,) = opened().result("toolu_agent", error=True).say().runs()
-    assert (found.tokens_used, found.tool_call_count, found.error_count) == (260, 1, 1)
+    assert (found.tokens_used, found.tool_call_count, found.tool_error_count) == (260, 1, 1)
 
 
 def test_one_in_the_background_counts_although_it_ends_later() -> None:
     session = opened().result("toolu_agent", details={"isAsync": True, "agentId": AGENT}).say()
     session.user("<task-notification>done</task-notification>", origin={"kind": "task-notification"}).say("It came.")
     (found,) = session.runs(beside(sub()))
-    assert (found.tokens_used, found.duration_ms, found.follow_up_count) == (5 * 130, 7000.0, 0)
+    assert (found.tokens_most, found.duration_most_ms, found.follow_up_count) == (5 * 130, 7000.0, None)
 
 
 def test_a_skill_that_a_sub_agent_uses_is_a_run_of_its_own() -> None:
@@ -74,7 +74,7 @@ def test_a_skill_that_a_sub_agent_uses_is_a_run_of_its_own() -> None:
     assert (inner.skill_name, inner.tokens_used, inner.tool_call_count) == ("plot-sheets", 3 * 130, 2)
     assert (outer.output_size, outer.files_changed, outer.user_edit_ratio) == (2.0, 1.0, 0.5)
     assert (inner.output_size, inner.files_changed, inner.user_edit_ratio) == (2.0, 1.0, 0.5)
-    assert (outer.error_count, inner.error_count, inner.ending) == (0, 1, Ending.RECOVERED)
+    assert (outer.tool_error_count, inner.tool_error_count, inner.ending) == (0, 1, Ending.COMPLETE)
     assert (outer.follow_up_count, inner.follow_up_count) == (1, None)
     assert inner.invocation_id == "s0002-0000-4000-8000-000000000000:toolu_inner"
     assert inner.session_id == SESSION
@@ -141,7 +141,7 @@ def test_sub_agents_in_the_file_of_the_session_belong_to_the_calls_that_ask_the_
             session.lines[-1] = session.lines[-1].replace(b'"isSidechain":false', b'"isSidechain":true')
     session.result("toolu_1", details={"totalTokens": 9}).result("toolu_2", details={"totalTokens": 9}).say()
     first, second = session.runs()
-    assert (first.skill_name, first.tokens_used, first.tool_call_count) == ("merge-sheets", 3 * 130, 2)
+    assert (first.skill_name, first.tokens_used, first.tool_call_count) == ("merge-sheets", 3 * 130, 3)
     assert (second.skill_name, second.tokens_used, second.tool_call_count) == ("plot-sheets", 4 * 130, 3)
 
 

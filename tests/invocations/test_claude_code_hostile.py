@@ -96,7 +96,7 @@ def test_lines_of_no_known_kind_and_empty_ones_are_passed_over() -> None:
     for kind in ("summary", "system", "queue-operation", "mode", "cost-state", "of-tomorrow"):
         session.raw({"type": kind, "message": {"role": "user", "content": "x"}})
     (found,) = session.say().runs()
-    assert (found.tokens_used, found.follow_up_count) == (130, 0)
+    assert (found.tokens_used, found.follow_up_count) == (130, None)
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def test_more_runs_than_can_be_followed_are_told_in_their_order() -> None:
     first, last = found[0].invocation, found[-1].invocation
     assert first is not None
     assert last is not None
-    assert (first.follow_up_count, last.follow_up_count) == (None, 1)
+    assert (first.follow_up_count, last.follow_up_count) == (None, 0)
     assert "too many runs" in found[0].warnings[0]
     assert found[-1].warnings == ()
 

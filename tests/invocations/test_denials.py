@@ -49,7 +49,7 @@ def test_of_two_skills_that_one_reply_calls_each_denied_one_is_not_counted() -> 
     made.reply(use("Skill", "toolu_1", skill="first"), use("Skill", "toolu_2", skill="second"))
     made.result("toolu_1", DENIED, error=True).result("toolu_2", DENIED, error=True).say().prompt("and now?").say()
     (run,) = made.runs()
-    assert (run.skill_name, run.follow_up_count) == ("before", 2)
+    assert (run.skill_name, run.follow_up_count) == ("before", 0)
 
 
 def test_of_two_skills_that_one_reply_calls_the_one_that_was_not_denied_is_followed() -> None:
@@ -73,6 +73,6 @@ def test_a_skill_that_is_called_again_after_a_denial_counts_once() -> None:
     made.reply(use("Skill", "toolu_1", skill="release")).result("toolu_1", DENIED, error=True).interrupt(in_call=True)
     made.prompt("yes, do").skill("release", "toolu_2").run(call="toolu_3").say().prompt("thanks").say()
     first, second = made.runs()
-    assert (first.skill_name, first.follow_up_count) == ("before", 2)
-    assert (second.skill_name, second.follow_up_count, second.tool_call_count) == ("release", 1, 1)
+    assert (first.skill_name, first.follow_up_count) == ("before", 0)
+    assert (second.skill_name, second.follow_up_count, second.tool_call_count) == ("release", 0, 1)
     assert second.ending is Ending.COMPLETE

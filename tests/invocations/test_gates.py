@@ -26,7 +26,7 @@ SEEDS_STATS = {"avg_score", "invocation_count", "error_rate"}
 OUR_STATS = {
     *("skill", "recorded", "median", "deviation", "interval", "components", "tiers", "errors_known"),
     *("error_interval", "unrecovered_rate", "endings_known", "coverage", "first_seen", "last_seen", "categories"),
-    "reasons",
+    *("reasons", "shared", "sharing_known"),
 }
 
 

@@ -52,9 +52,9 @@ def test_what_was_added_by_hand_survives_every_later_import_of_a_session(tmp_pat
     done = run(tmp_path, "log", "import", path.name, "--json")
     assert (done.code, done.json["files"][0]["updated"]) == (0, 1)
     query = "SELECT user_accepted, accuracy, follow_up_count, extra ->> '$.reviewer_minutes' FROM invocations"
-    assert rows(tmp_path, query) == [(1, "accurate", 1, 4)]
+    assert rows(tmp_path, query) == [(1, "accurate", 0, 4)]
     (after,) = listed(tmp_path)
-    assert after["coverage"] == added["coverage"]
+    assert after["coverage"] > added["coverage"]  # follow-ups are known since there was a later prompt
     assert after["added"] == ["accuracy", "extra", "feedback_given", "user_accepted"]
     assert run(tmp_path, "log", "import", path.name, "--json", "--rubric", "1.0").code == 0
     assert listed(tmp_path, "--rubric", "1.0")[0]["quality_score"] is None  # no baselines: but it is not lost either
@@ -211,14 +211,14 @@ def test_a_tool_that_the_user_denied_is_no_error_of_the_skill(tmp_path: Path) ->
     made = Transcript().prompt().skill().reply(use("Bash", "toolu_2", command="rm -r build"))
     made.result("toolu_2", DENIED, error=True, details="User rejected tool use").say("I leave it as it is.")
     run(tmp_path, "log", "import", session(tmp_path, made).name)
-    assert rows(tmp_path, "SELECT ending, error_count FROM invocations") == [("complete", 0)]
+    assert rows(tmp_path, "SELECT ending, tool_error_count FROM invocations") == [(None, 0)]
 
 
 def test_a_program_that_prints_a_denial_fails_all_the_same(tmp_path: Path) -> None:
     made = Transcript().prompt().skill().reply(use("Bash", "toolu_2", command="./build"))
     made.result("toolu_2", f"Exit code 1\n{DENIED}", error=True).say()
     run(tmp_path, "log", "import", session(tmp_path, made).name)
-    assert rows(tmp_path, "SELECT error_count FROM invocations") == [(1,)]
+    assert rows(tmp_path, "SELECT tool_error_count FROM invocations") == [(1,)]
 
 
 STREAM = [

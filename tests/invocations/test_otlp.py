@@ -44,7 +44,7 @@ def test_a_document_and_lines_of_documents_give_the_same(file: str) -> None:
     assert (found.skill_name, found.skill_category, found.source) == ("csv-merge", "code_generation", "otlp")
     assert (found.invocation_id, found.session_id) == (f"{TRACE}-00000000000000b1", "s-1")
     assert (found.ending, found.output_size, found.duration_ms) == (Ending.RECOVERED, 40, 12_000)
-    assert figures(found) == (1200, 800, 2000, 2, 1)
+    assert figures(found) == (1200, 800, 2000, 2, 0)
     assert merged.warnings == ()
     assert loaded.invocation
     assert loaded.invocation.skill_name == "docs:changelog"
@@ -89,10 +89,10 @@ SUMS: tuple[tuple[str, list[dict[str, Any]], tuple[object, ...]], ...] = (
     (
         "errors below",
         [span(1, None, SKILL), tool(2, 1, **FAILED), tool(3, 2, status={"code": "STATUS_CODE_ERROR"})],
-        (None, None, None, 2, 2),
+        (None, None, None, 2, 0),
     ),
-    ("a type of error", [span(1, None, SKILL), span(2, 1, {"error.type": "timeout"})], (None, None, None, 0, 1)),
-    ("an exception", [span(1, None, SKILL), span(2, 1, events=[{"name": "exception"}, 3])], (None, None, None, 0, 1)),
+    ("a type of error", [span(1, None, SKILL), span(2, 1, {"error.type": "timeout"})], (None, None, None, 0, 0)),
+    ("an exception", [span(1, None, SKILL), span(2, 1, events=[{"name": "exception"}, 3])], (None, None, None, 0, 0)),
     (
         "an exception that was none",
         [span(1, None, SKILL), span(2, 1, events=[{"name": "exception"}], status={"code": 1})],
@@ -491,3 +491,18 @@ def test_any_spans_give_invocations_or_reasons(spans: list[object], loads: bool)
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     for found in read("otlp", data):
         assert printable(found.problem or "") == (found.problem or "")
+
+
+@pytest.mark.parametrize(
+    ("spans", "own", "of_tools"),
+    [
+        ([span(1, None, SKILL), tool(2, 1, **FAILED), tool(3, 2, status={"code": "STATUS_CODE_ERROR"})], 0, 2),
+        ([span(1, None, SKILL), span(2, 1, {"error.type": "timeout"})], 0, 1),
+        ([span(1, None, SKILL), span(2, 1, events=[{"name": "exception"}, 3])], 0, 1),
+        ([span(1, None, SKILL, **FAILED), tool(2, 1)], 1, 0),
+        ([span(1, None, {**SKILL, "skillgate.error_count": 3, "skillgate.tool_error_count": 4}), tool(2, 1)], 3, 4),
+    ],
+)
+def test_a_failed_span_below_a_use_is_no_error_of_the_skill(spans: list[object], own: int, of_tools: int) -> None:
+    (found,) = invocations(*spans)
+    assert (found.error_count, found.tool_error_count) == (own, of_tools)

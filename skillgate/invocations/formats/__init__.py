@@ -154,7 +154,9 @@ BATCH = 2_000
 MOST_WARNINGS = 100
 """Maximum distinct warnings shown per file."""
 _OTHERS = "other warnings"
-_AT, _ENDING, _ACCURACY = map(Invocation._fields.index, ("timestamp", "ending", "accuracy"))
+_AT, _ENDING, _ACCURACY, _EVIDENCE = map(
+    Invocation._fields.index, ("timestamp", "ending", "accuracy", "outcome_evidence")
+)
 
 
 class Run(Protocol):
@@ -265,6 +267,7 @@ def digest_of(invocation: Invocation) -> str:
     values[_AT] = invocation.timestamp.isoformat()
     values[_ENDING] = invocation.ending and invocation.ending.value
     values[_ACCURACY] = invocation.accuracy and invocation.accuracy.value
+    values[_EVIDENCE] = invocation.outcome_evidence and invocation.outcome_evidence.value
     while values[-1] is None:
         del values[-1]
     return hashlib.blake2b(repr(values).encode(), digest_size=16).hexdigest()

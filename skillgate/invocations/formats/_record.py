@@ -27,7 +27,7 @@ from skillgate.invocations.formats._input import (
     skill_name,
     stored_id,
 )
-from skillgate.model.invocation import Accuracy, Ending, Invocation, Read
+from skillgate.model.invocation import Accuracy, Ending, Evidence, Invocation, Read
 
 MAX_PROBLEMS = 10  # maximum problems of one record in a message
 _HASHED_WARNING = "invocation_id does not look like an id; a digest of it is stored"
@@ -153,6 +153,7 @@ def _choice(members: type[Enum], nothing: str) -> Converter:
 
 ending = _choice(Ending, _INTERRUPTED)  # an interrupted invocation has none
 accuracy = _choice(Accuracy, "unknown")
+evidence = _choice(Evidence, "none")
 _RATINGS = {
     **dict.fromkeys(("positive", "up", "+1", 1), "positive"),
     **dict.fromkeys(("negative", "down", "-1", -1), "negative"),
@@ -363,10 +364,11 @@ _PLAIN: dict[str, Converter] = {
     "session_id": identifier,
     **dict.fromkeys(("skill_version", "skill_category", "model", "output_type"), name),
     **dict.fromkeys(("recovered", "partial_completion", "workaround_used", "failure_explained"), flag),
-    **dict.fromkeys(("output_validated", "user_accepted", "user_used_output", *_SIGNALS), flag),
+    **dict.fromkeys(("output_validated", "user_accepted", "user_used_output", "shared", *_SIGNALS), flag),
     **dict.fromkeys(("error_count", "tokens_input", "tokens_output", "tool_call_count"), count),
     **dict.fromkeys(("follow_up_count", "follow_up_open"), count),
-    **dict.fromkeys(("duration_ms", "output_size", "units", "time_units"), amount),
+    **dict.fromkeys(("tool_error_count", "tool_calls_most", "tokens_most"), count),
+    **dict.fromkeys(("duration_ms", "duration_most_ms", "output_size", "units", "time_units"), amount),
     **dict.fromkeys(("files_changed", "requested_items", "delivered_items"), amount_or_list),
     "user_edit_ratio": ratio,
 }
@@ -374,6 +376,7 @@ FIELDS: dict[str, tuple[int, Converter]] = {
     **{key: (SLOTS[key], convert) for key, convert in _PLAIN.items()},
     "outcome": (SLOTS["ending"], ending),
     "explicit_rating": (SLOTS["rating"], rating),
+    "outcome_evidence": (SLOTS["outcome_evidence"], evidence),
 }
 """Keys that fill one field: its slot and converter."""
 FILLERS: dict[str, Filler] = {

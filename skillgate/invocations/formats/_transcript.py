@@ -1,8 +1,8 @@
-"""Read entries of a Claude Code transcript, the file changes of its calls, and runs of skills.
+"""Read entries of a Claude Code transcript, and the file changes of its calls.
 
 The format is not published. The code relies on what was seen in sessions of versions 1 and 2, and skips everything
-else. Source: transcripts of Claude Code 2.1.330, which a test generates again. No text is stored, only counts, times
-and digests of lines.
+else. Source: transcripts of Claude Code 2.1.330, which a test generates again. No text is held beyond its entry, only
+counts, times, digests of lines, and what a text says by a table of phrases.
 """
 
 from __future__ import annotations
@@ -11,16 +11,14 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from enum import Enum
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from skillgate.invocations.formats._input import REPLACED_WARNING, is_model, skill_name
-from skillgate.model.invocation import SEEN_UNTIL, Ending, Invocation, Read
-
-if TYPE_CHECKING:
-    from skillgate.invocations.formats import Options
+from skillgate.invocations.formats._input import is_model
+from skillgate.invocations.formats._phrases import Reaction, asks, asks_to_commit, is_brief, reaction, report
+from skillgate.model.invocation import Evidence
 
 _LARGEST = 10**12  # maximum tokens of one message, far beyond any real one
 _TIME_CHARACTERS = 40
@@ -102,6 +100,12 @@ class Entry(NamedTuple):
     usage: Usage | None = None
     failed: bool = False  # whether it replaces a reply that failed
     has_text: bool = False
+    report: Evidence | None = None  # what the text of a reply reports
+    asks: bool = False  # whether it ends with a question
+    tags: tuple[str, ...] = ()  # names of the skill that the reply is attributed to
+    reaction: Reaction | None = None  # what a prompt says of what was before
+    is_brief: bool = False  # whether the prompt has a few words only
+    asks_to_commit: bool = False
     calls: tuple[Call, ...] = ()
     results: tuple[Result, ...] = ()
     details: Mapping[str, Any] | None = None  # Claude Code's own record of a result
@@ -154,6 +158,8 @@ def _reply(record: Mapping[str, Any], message: Mapping[str, Any]) -> Entry:
     if record.get("isApiErrorMessage") is True:
         return Entry(Kind.REPLY, failed=True)
     model, stop = message.get("model"), message.get("stop_reason")
+    texts = [text for text in _texts(message) if text.strip()]
+    said = texts[-1] if texts else ""
     calls = (block for block in _blocks(message) if str(block.get("type", "")).endswith("tool_use"))
     return Entry(
         Kind.REPLY,
@@ -161,13 +167,22 @@ def _reply(record: Mapping[str, Any], message: Mapping[str, Any]) -> Entry:
         model=model if isinstance(model, str) and is_model(model) else None,
         stop=stop if isinstance(stop, str) else None,
         usage=_usage(message.get("usage")),
-        has_text=any(block.get("type") == "text" for block in _blocks(message)),
+        has_text=bool(texts),
+        report=report(said) if said else None,
+        asks=bool(said) and asks(said),
+        tags=_tags(record.get("attributionSkill"), record.get("attributionPlugin")),
         calls=tuple(
             Call(identifier(block.get("id")), name, values if isinstance(values := block.get("input"), dict) else {})
             for block in calls
             if isinstance(name := block.get("name"), str)
         ),
     )
+
+
+def _tags(skill: object, plugin: object) -> tuple[str, ...]:
+    if not isinstance(skill, str) or not skill:
+        return ()
+    return (skill, f"{plugin}:{skill}") if isinstance(plugin, str) and plugin else (skill,)
 
 
 def _usage(usage: object) -> Usage | None:
@@ -188,7 +203,7 @@ def _user(record: Mapping[str, Any], message: Mapping[str, Any]) -> Entry:
     texts = tuple(_texts(message))
     head = texts[0][:_HEAD] if texts else ""
     if head.startswith(_INTERRUPTED):
-        return Entry(Kind.INTERRUPTION, has_text=len(texts) > 1)
+        return _said(Entry(Kind.INTERRUPTION, has_text=len(texts) > 1), "\n".join(texts[1:]))
     if record.get("isCompactSummary") is True or record.get("isVisibleInTranscriptOnly") is True:
         return Entry(Kind.OTHER)
     if record.get("isMeta") is True:
@@ -202,7 +217,7 @@ def _user(record: Mapping[str, Any], message: Mapping[str, Any]) -> Entry:
         return Entry(Kind.PRINTED)
     if head.startswith(_NOT_SAID) or not (any(texts) or any(one.get("type") == "image" for one in _blocks(message))):
         return Entry(Kind.OTHER)
-    return Entry(Kind.PROMPT, prompt=hash("".join(texts)))
+    return _said(Entry(Kind.PROMPT, prompt=hash("".join(texts))), "\n".join(texts))
 
 
 def _attached(attached: Mapping[str, Any]) -> Entry:
@@ -210,8 +225,14 @@ def _attached(attached: Mapping[str, Any]) -> Entry:
     if kind == "edited_text_file" and isinstance(name, str):
         return Entry(Kind.TOUCHED, name=name)
     if kind == "queued_command" and attached.get("commandMode") == "prompt" and _is_human(attached.get("origin")):
-        return Entry(Kind.QUEUED)
+        text = attached.get("prompt")
+        return _said(Entry(Kind.QUEUED), text if isinstance(text, str) else "")
     return Entry(Kind.OTHER)
+
+
+def _said(entry: Entry, text: str) -> Entry:
+    """Return a user's entry with what its text says."""
+    return entry._replace(reaction=reaction(text), is_brief=is_brief(text), asks_to_commit=asks_to_commit(text))
 
 
 def _is_human(origin: object) -> bool:
@@ -331,181 +352,25 @@ def _strings(lines: object) -> list[str]:
     return [line for line in lines if isinstance(line, str)] if isinstance(lines, list) else []
 
 
-# Runs of skills
+# What calls of a shell do to a repository
 
-_CACHED = "tokens_cache_read"  # key in ``extra``: cached input tokens, which ``tokens_used`` leaves out
-_MOST_FILES = 10_000  # maximum distinct files of a run
-_MOST_TOOLS = 1_000  # maximum distinct tools of a run
-_ENDED = ("end_turn", "stop_sequence")
-_CODE = "code_generation"
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_SHELLS = ("Bash", "PowerShell")
+_COMMITS = re.compile(r"\bgit commit\b|\bgit merge\b|\bgh pr merge\b")
+_REVERTS = re.compile(r"\bgit revert\b|\bgit reset --hard\b|\bgit (?:checkout|restore) (?:-- )?\.(?:\s|$)")
 
 
-class Run:
-    """A run of a skill, and the invocation it becomes.
+class Effect(Enum):
+    """What a command does to earlier work."""
 
-    Attributes:
-        line: of the call that began it.
-        message: id of the reply with that call, which is not part of the run.
-        closed: whether it is over.
-        discarded: whether the skill was never loaded, which is not its fault.
-        tokens_known, calls_known, edits_known: whether all of them were seen.
-        follow_ups: number of later prompts; None within a sub-agent, which has no user.
-        changed: number of its lines that were changed later.
-        latest, over: for a discarded run, the runs that replace it: for follow-ups, and on its level.
-    """
-
-    def __init__(self, line: int, name: object, identity: str, entry: Entry, at: datetime | None) -> None:
-        self.line, self.message, self._id, self._at, self._last = line, entry.message, identity, at, at
-        self._name, self._problem = name if isinstance(name, str) else "", _problem(name, identity, at)
-        self._session = entry.sessions[0] if entry.sessions else None
-        self._model, self._unattended = entry.model, entry.unattended
-        self._usage: list[int] | None = None
-        self._tools: set[int] = set()
-        self._files: set[int] = set()
-        self._calls = self._errors = self._written = self.changed = self._replies = 0
-        self._code = self._text_since = False
-        self._ending: Ending | None = None
-        self._stop: str | None = None
-        self._open = False
-        self._problems: dict[str, None] = {}
-        self.closed = self.discarded = False
-        self.tokens_known = self.calls_known = self.edits_known = True
-        self.follow_ups: int | None = 0
-        self.prompts_before = 0
-        self.latest: Run | None = None
-        self.over: Run | None = None
-
-    def reply(self, entry: Entry) -> None:
-        """Add a reply of the run's own level."""
-        if entry.message and entry.message == self.message:
-            return
-        self._replies += 1
-        self._last = entry.at or self._last
-        self._model = self._model or entry.model
-        if entry.failed:
-            self._stop, self._open = "error", True
-            self.fail()
-            return
-        self._stop, self._open = entry.stop, bool(entry.calls)
-        self._text_since = self._text_since or entry.has_text
-
-    def call(self, name: str) -> None:
-        """Count a call, a sub-agent's included."""
-        self._calls += 1
-        if len(self._tools) < _MOST_TOOLS:
-            self._tools.add(hash(name))
-
-    def fail(self) -> None:
-        """Count an error; after the end, the ending becomes unknown."""
-        self._errors += 1
-        self._text_since = False
-        if self.closed:
-            self._ending = None
-
-    def use(self, usage: Usage) -> None:
-        """Add tokens, or a correction of earlier ones."""
-        self._usage = [have + more for have, more in zip(self._usage or (0, 0, 0), usage, strict=True)]
-
-    def write(self, change: Change) -> None:
-        """Add a change to a file."""
-        self._written += change.written
-        self._code = self._code or change.code
-        if len(self._files) < _MOST_FILES:
-            self._files.add(change.path)
-
-    def miss(self, why: str) -> None:
-        """Note that part of it is unknown."""
-        self._problems[why] = None
-
-    def reject(self, prompts: int) -> None:
-        """End it: its skill was not loaded."""
-        self._errors, self._ending = self._errors + 1, Ending.HARD_FAILURE
-        self.closed, self.prompts_before = True, prompts
-
-    def discard(self, why: str, *, latest: Run | None, over: Run | None) -> None:
-        """Record nothing: the skill was never loaded, which is not its fault.
-
-        ``latest`` is the run that follow-ups counted for before, ``over`` the run that it ended.
-        """
-        self._problems.clear()
-        self.miss(why)
-        self.closed = self.discarded = True
-        self.latest, self.over = latest, over
-
-    def reopen(self) -> None:
-        """Continue the run: a call of another skill ended it, but that skill was never loaded."""
-        self.closed, self._ending = False, None
-
-    def cut(self) -> None:
-        """Stop following the run."""
-        self.miss("too many runs in one transcript; the first ones were not followed to its end")
-        self.edits_known, self.follow_ups = False, None
-
-    def close(self, *, prompts: int, interrupted: bool = False, by_skill: bool = False) -> None:
-        """End it after ``prompts`` prompts of the session; ``by_skill`` if the next skill was called right away."""
-        self.closed, self.prompts_before = True, prompts
-        if interrupted or not self._replies:
-            return
-        at_end = self._stop in _ENDED or (self._stop is None and self._text_since and not self._open)
-        over = at_end or (by_skill and self._stop != "error" and (not self._errors or self._text_since))
-        if over:
-            self._ending = Ending.RECOVERED if self._errors else Ending.COMPLETE
-        elif self._stop == "error":
-            self._ending = Ending.HARD_FAILURE
-
-    def read(self, options: Options, *, until: datetime | None, prompts: int) -> Read:
-        """Return the invocation, given the last time and the number of prompts of the transcript."""
-        if self.discarded:
-            return Read(self.line, None, warnings=tuple(self._problems))
-        if self._problem is None and self._at is not None and self._at > options.now + timedelta(days=1):
-            self._problem = "time is more than a day in the future"
-        if self._problem is not None or self._at is None:
-            return Read(self.line, None, self._problem, tuple(self._problems))
-        found = self._invocation(self._at, options, until, later=prompts > self.prompts_before)
-        if found.skill_name != self._name:
-            self.miss(REPLACED_WARNING)
-        return Read(self.line, found, warnings=tuple(self._problems))
-
-    def _invocation(self, at: datetime, options: Options, until: datetime | None, *, later: bool) -> Invocation:
-        known, tokens = self._ending is not None, self._usage if self.tokens_known else None
-        counted = self.calls_known and self._replies > 0
-        edited = min(1.0, self.changed / self._written) if self.edits_known and self._written else None
-        extra: dict[str, object] = {_CACHED: tokens[1]} if tokens else {}
-        if until is not None:
-            extra[SEEN_UNTIL] = int((until - _EPOCH).total_seconds())
-        category = _CODE if self._code else options.category
-        lasted = (self._last - at) / timedelta(milliseconds=1) if self._last is not None and self._replies else -1
-        return Invocation(
-            invocation_id=self._id,
-            skill_name=skill_name(self._name, keep_text=options.keep_text or self._name in options.names),
-            timestamp=at.replace(microsecond=0),
-            skill_category=category,
-            session_id=self._session,
-            model=self._model,
-            source="claude-code",
-            ending=self._ending,
-            error_count=self._errors if known else None,
-            recovered=self._ending is Ending.RECOVERED if known and self._errors else None,
-            duration_ms=lasted if lasted >= 0 else None,
-            tokens_input=tokens[0] if tokens else None,
-            tokens_output=tokens[2] if tokens else None,
-            tokens_used=tokens[0] + tokens[2] if tokens else None,
-            tool_call_kinds=len(self._tools) if counted and len(self._tools) < _MOST_TOOLS else None,
-            tool_call_count=self._calls if counted else None,
-            output_type="code" if self._code else None,
-            output_size=float(self._written) if self._written and category == _CODE else None,
-            files_changed=float(len(self._files)) if self._files and len(self._files) < _MOST_FILES else None,
-            user_edit_ratio=edited if later else None,
-            follow_up_count=None if self._unattended and not self.follow_ups else self.follow_ups,
-            extra=extra or None,
-        )
+    COMMITS = "commits"
+    REVERTS = "reverts"
 
 
-def _problem(name: object, identity: str, at: datetime | None) -> str | None:
-    """Return why a run cannot be recorded; None if it can."""
-    if not isinstance(name, str) or not name.strip():
-        return "the call names no skill"
-    if not identity:
-        return "the call has no valid id"
-    return "the call has no time" if at is None else None
+def effect_of(call: Call) -> Effect | None:
+    """Return what a call does to earlier work, by its command."""
+    command = call.values.get("command")
+    if call.name not in _SHELLS or not isinstance(command, str):
+        return None
+    if _REVERTS.search(command[:_HEAD]):
+        return Effect.REVERTS
+    return Effect.COMMITS if _COMMITS.search(command[:_HEAD]) else None

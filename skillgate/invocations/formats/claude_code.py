@@ -1,9 +1,10 @@
 """Read the uses of skills in Claude Code's transcripts, ``~/.claude/projects/*/*.jsonl``.
 
-A use begins with a call of the ``Skill`` tool or a slash command that loads a skill, and ends with the last reply
-before the next prompt or skill. Only names of skills and models, ids, times and counts are stored, never a text. A
-session is read to its end before any use is yielded, since later prompts and changes count too. Read again after it has
-grown, it yields the same ids with other figures.
+A use begins with a call of the ``Skill`` tool or a slash command that loads a skill. It ends with a reply
+that has another attribution tag, with the next skill at its level, with its caller's next call after its last text, or
+with the turn. A prompt that answers a question of the skill continues the turn. Only names of skills and models, ids,
+times, counts and fixed words are stored, never a text. A session is read to its end before any use is yielded, since
+later prompts and changes count too. Read again after it has grown, it yields the same ids with other figures.
 """
 
 from __future__ import annotations
@@ -13,19 +14,22 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from skillgate.invocations.formats._phrases import Reaction
 from skillgate.invocations.formats._transcript import (
     Call,
     Change,
+    Effect,
     Entry,
     Kind,
     Result,
-    Run,
     Usage,
+    effect_of,
     entry_of,
     identifier,
     requested_change,
     written_change,
 )
+from skillgate.invocations.formats._uses import Owners, Place, Run, User
 from skillgate.model.invocation import Read
 
 if TYPE_CHECKING:
@@ -147,18 +151,35 @@ class _Recent(Generic[T]):
 
 
 class _Level:
-    """One conversation: with the user, or of a sub-agent."""
+    """One conversation: with the user, or of a sub-agent.
 
-    def __init__(self, outer: tuple[Run, ...] = (), depth: int = 0) -> None:
-        self.outer = outer  # the runs within which it was started, innermost first
-        self.depth = depth  # 0 for the user's
-        self.run: Run | None = None  # the current run
-        self.command: tuple[int, Entry] | None = None  # a user's command of unknown effect, with its line
+    Attributes:
+        outer: the runs within which it was started.
+        depth: 0 for the user's.
+        open: the runs at work; each was called by the one before it.
+        has_worked: whether a tool was called in this turn outside of any run.
+        command: a user's command of unknown effect, with its line.
+    """
+
+    def __init__(self, outer: Owners = (), depth: int = 0) -> None:
+        self.outer, self.depth = outer, depth
+        self.open: list[Run] = []
+        self.has_worked = False
+        self.command: tuple[int, Entry] | None = None
 
     @property
-    def runs(self) -> tuple[Run, ...]:
-        """All runs for which events here count, innermost first."""
-        return self.outer if self.run is None else (self.run, *self.outer)
+    def run(self) -> Run | None:
+        """The innermost run at work."""
+        return self.open[-1] if self.open else None
+
+    @property
+    def owners(self) -> Owners:
+        """All runs for which events here count. What a called skill does lies in the range of its callers."""
+        if not self.open:
+            return self.outer
+        *callers, run = self.open
+        above = ((caller, max(caller.place, Place.MOST)) for caller in reversed(callers))
+        return ((run, run.place), *above, *self.outer)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -166,11 +187,10 @@ class _Pending:
     """A call without a result so far."""
 
     depth: int  # of its level
-    runs: tuple[Run, ...]  # for which it counts
-    own: Run | None = None  # the run on its own level
+    owners: Owners  # for which it counts
+    own: tuple[Run, Place] | None = None  # the run on its own level
     loaded: Run | None = None  # the run that it begins, as the call of a skill
-    before: Run | None = None  # the run that follow-ups counted for until then
-    over: Run | None = None  # the run on its level that it ended
+    effect: Effect | None = None
     change: Change | None = None  # the requested change of a file
     prompt: int | None = None  # digest of a sub-agent's prompt; None for other calls
     sessions: tuple[str, ...] = ()  # where the sub-agent's transcript may be
@@ -182,7 +202,7 @@ class _Counted:
     """The known tokens of a reply, and the runs for which they count."""
 
     usage: Usage
-    runs: tuple[Run, ...]
+    owners: Owners
 
 
 MOST_LINES = 100_000
@@ -255,7 +275,7 @@ class _Ledger:
 _AGENTS = ("Task", "Agent")  # earlier and current name of the tool
 _FLOW = "Workflow"
 _MOST_AGENTS = 10_000  # maximum sub-agents of a session whose transcripts are read
-_DEEPEST = 8  # maximum nesting of sub-agents whose transcripts are read
+_DEEPEST = 8  # maximum nesting of sub-agents whose transcripts are read, and of skills
 _UNREAD = "a sub-agent's transcript is missing or nested too deep; tokens and calls of its run are unknown"
 _OF_FLOW = "agents of a workflow are not read; tokens and calls of its run are unknown"
 _BROKEN = "a sub-agent's transcript has invalid JSON; tokens and calls of its run are unknown"
@@ -268,8 +288,8 @@ _UNTIMED = "the call of a skill has no time; the last time before it is used"
 class _Session:
     """Assigns the entries of a session to runs, on the user's level and in every sub-agent.
 
-    A run lasts until the next prompt or skill on its level. A sub-agent's actions also count for the run within which
-    it was started; a skill used by a sub-agent is an additional run.
+    A sub-agent's actions also count for the run within which it was started; a skill used by a sub-agent is an
+    additional run.
 
     Attributes:
         begun: runs in the order of their beginning; the reader removes them.
@@ -285,7 +305,7 @@ class _Session:
         self.prompts = 0
         self._file_lines = options.sibling
         self._main = _Level()
-        self._latest: Run | None = None
+        self._user = User()
         self._ledger = _Ledger()
         self._entries: _Recent[None] = _Recent()
         self._calls: _Recent[None] = _Recent()
@@ -306,10 +326,10 @@ class _Session:
     def end(self) -> None:
         """Finish after the last entry."""
         if self._main.command is not None:
-            self._prompt(self._main)
+            self._prompt(self._main, self._main.command[1])
         for pending in self._agents.latest():
             if not pending.is_followed:
-                _lose(pending.runs, _UNREAD)
+                _lose(pending.owners, _UNREAD)
 
     def _enter(self, level: _Level, line: int, entry: Entry) -> None:
         if entry.at is not None and (self.until is None or entry.at > self.until):
@@ -321,9 +341,10 @@ class _Session:
         if entry.kind is Kind.REPLY:
             self._reply(level, line, entry)
         elif entry.kind is Kind.PROMPT:
-            self._prompt(level)
-        elif entry.kind is Kind.QUEUED:
-            self._ask_more(level)
+            self._prompt(level, entry)
+        elif entry.kind is Kind.QUEUED and level is self._main:
+            self.prompts += 1
+            self._user.interject(entry, level.open)
         elif entry.kind is Kind.COMMAND:
             level.command = (line, entry)
         elif entry.kind is Kind.TOUCHED:
@@ -334,9 +355,12 @@ class _Session:
             self._result(level, line, entry, result)
 
     def _interrupt(self, level: _Level, entry: Entry) -> None:
+        was_open = bool(level.open)
         self._close(level, interrupted=True)
+        if level is self._main and was_open:
+            self._user.interrupt()
         if entry.has_text:
-            self._prompt(level)
+            self._prompt(level, entry)
 
     def _resolve(self, level: _Level, command: tuple[int, Entry], entry: Entry) -> None:
         """Decide by the next entry whether a command loaded a skill, prompted the model, or neither."""
@@ -345,90 +369,121 @@ class _Session:
         if follows and entry.kind is Kind.BODY:
             level.command = None
             self._close(level)
-            self._begin(level, line, before.name.strip(), f"{before.uuid}:command", before)
+            level.has_worked = False
+            name = before.name.strip()
+            run = Run(line, name, f"{before.uuid}:command", before, self._time(before), has_turn=True, by_command=True)
+            self._begin(level, run)
         elif entry.kind is Kind.PRINTED:
             level.command = None
         elif follows or entry.kind in (Kind.REPLY, Kind.PROMPT, Kind.COMMAND, Kind.INTERRUPTION):
-            self._prompt(level)
+            self._prompt(level, before)
 
-    def _prompt(self, level: _Level) -> None:
+    def _prompt(self, level: _Level, entry: Entry) -> None:
         level.command = None
-        self._close(level)
-        self._ask_more(level)
-
-    def _ask_more(self, level: _Level) -> None:
-        if level is self._main:
+        is_user = level is self._main
+        if is_user and _answers(level, entry):
             self.prompts += 1
-            if self._latest is not None and self._latest.follow_ups is not None:
-                self._latest.follow_ups += 1
+            for run in level.open:
+                run.pause(entry.at)
+            return
+        self._close(level)
+        level.has_worked = False
+        if is_user:
+            self.prompts += 1
+            self._user.say(entry)
 
-    def _close(self, level: _Level, *, interrupted: bool = False, by_skill: bool = False) -> None:
-        if level.run is not None:
-            level.run.close(prompts=self.prompts, interrupted=interrupted, by_skill=by_skill)
-            level.run = None
+    def _close(self, level: _Level, *, interrupted: bool = False) -> None:
+        """End all runs of a level with the turn."""
+        for run in level.open:
+            run.close(prompts=self.prompts, interrupted=interrupted)
+        if level is self._main and level.open:
+            self._user.attend(level.open)
+        level.open.clear()
 
-    def _begin(self, level: _Level, line: int, name: object, identity: str, entry: Entry) -> Run:
-        run = Run(line, name, identity, entry, entry.at or self.until)
-        if entry.at is None:
-            run.miss(_UNTIMED)
+    def _leave(self, level: _Level) -> None:
+        """End the innermost run within the turn."""
+        level.open.pop().close(prompts=self.prompts)
+
+    def _begin(self, level: _Level, run: Run) -> None:
         if level is self._main:
-            self._latest = run
-        else:
-            run.follow_ups = None
-        level.run = run
+            run.about = self._user.begin(run)
+        level.open.append(run)
         self.begun.append(run)
-        return run
+
+    def _time(self, entry: Entry) -> datetime | None:
+        return entry.at or self.until
 
     def _reply(self, level: _Level, line: int, entry: Entry) -> None:
+        self._follow_tag(level, entry)
         if not entry.failed:
             self._count(level, entry)
-        if level.run is not None:
-            level.run.reply(entry)
+        at_work = len(level.open)
+        for run, place in level.owners[:at_work]:
+            run.reply(entry, place, is_own=run is level.run)
         for call in entry.calls:
             if not self._calls.first_time((entry.message or entry.uuid, call.id or object()), None):
                 continue
+            if len(level.open) > 1 and level.open[-1].gave_back:
+                self._leave(level)
             pending = self._skill(level, line, entry, call) if call.name == "Skill" else self._call(level, entry, call)
             self._pending.put((level, call.id), pending)
+
+    def _follow_tag(self, level: _Level, entry: Entry) -> None:
+        """End the runs that a reply's tag leaves out; one whose tag comes back in its turn continues."""
+        place = next((place for place in reversed(range(len(level.open))) if level.open[place].tag(entry.tags)), None)
+        if place is not None:
+            while len(level.open) > place + 1:
+                self._leave(level)
+        elif entry.message != getattr(level.run, "message", None):
+            for run in level.open:
+                run.untag()
 
     def _count(self, level: _Level, entry: Entry) -> None:
         """Count the tokens of a reply once, even if it has several entries: the largest counts."""
         key, usage = entry.message or entry.uuid or object(), entry.usage
         known = self._replies.get(key)
         if known is None:
-            known = _Counted(Usage(0, 0, 0), level.runs)
+            known = _Counted(Usage(0, 0, 0), level.owners)
             self._replies.put(key, known)
             if usage is None:
-                for run in known.runs:
-                    run.miss(_UNCOUNTED)
-                    run.tokens_known = False
+                for run, place in known.owners:
+                    run.lose(_UNCOUNTED, place, only_tokens=True)
         if usage is not None and sum(usage) > sum(known.usage):
             more = Usage(*(new - old for new, old in zip(usage, known.usage, strict=True)))
             known.usage = usage
-            for run in known.runs:
-                run.use(more)
+            for run, place in known.owners:
+                run.use(more, place)
 
     def _skill(self, level: _Level, line: int, entry: Entry, call: Call) -> _Pending:
-        for run in level.outer:
-            run.call(call.name)
-        over = level.run
-        self._close(level, by_skill=True)
+        """Begin a run: within the current one if that is a caller, else after it."""
+        before = level.run
+        is_beside = before is not None and bool(entry.message) and before.message == entry.message
+        if before is not None and (is_beside or not before.is_caller or len(level.open) >= _DEEPEST):
+            self._leave(level)
+        else:
+            before = None
         name = call.values.get("skill", call.values.get("command"))
         whose = entry.uuid or (entry.sessions[0] if entry.sessions else "")
         identity = f"{whose}:{call.id}" if whose and call.id else ""
         plain = name.strip().removeprefix("/") if isinstance(name, str) else name
-        before = self._latest
-        run = self._begin(level, line, plain, identity, entry)
-        return _Pending(
-            depth=level.depth, runs=level.runs, loaded=run, before=before, over=over, sessions=entry.sessions
-        )
+        owners = level.owners
+        has_turn = bool(level.open) or not (level.has_worked or (before is not None and not is_beside))
+        run = Run(line, plain, identity, entry, self._time(entry), has_turn=has_turn)
+        if entry.at is None:
+            run.miss(_UNTIMED)
+        run.over = before
+        self._begin(level, run)
+        return _Pending(depth=level.depth, owners=owners, loaded=run, sessions=entry.sessions)
 
     def _call(self, level: _Level, entry: Entry, call: Call) -> _Pending:
-        for run in level.runs:
-            run.call(call.name)
+        owners, run = level.owners, level.run
+        for owner, place in owners:
+            owner.call(call.name, place, is_own=owner is run)
+        level.has_worked = level.has_worked or run is None
         if call.name == _FLOW:
-            _lose(level.runs, _OF_FLOW)
-        change = requested_change(call.name, call.values)
-        pending = _Pending(depth=level.depth, runs=level.runs, own=level.run, change=change)
+            _lose(owners, _OF_FLOW)
+        change, own = requested_change(call.name, call.values), None if run is None else (run, run.place)
+        pending = _Pending(depth=level.depth, owners=owners, own=own, change=change, effect=effect_of(call))
         if call.name in _AGENTS:
             pending.prompt, pending.sessions = hash(call.values.get("prompt")), entry.sessions
             self._agents.put((level, call.id), pending)
@@ -439,30 +494,42 @@ class _Session:
         self._agents.take((level, result.id))
         if pending is None:
             return
+        if pending.own is not None:
+            run, place = pending.own
+            run.settle(place, failed=result.failed, denied=result.denied)
+        if pending.loaded is not None:
+            self._loaded(level, pending, pending.loaded, result)
         if result.failed:
-            self._failed(level, pending, result)
             return
         if pending.change is not None:
-            self._ledger.enter(written_change(pending.change, entry.details), pending.runs)
+            change = written_change(pending.change, entry.details)
+            self._ledger.enter(change, tuple(run for run, place in pending.owners if place is Place.LEAST))
+        if level is self._main and not level.open:
+            self._user.work(pending.change, pending.effect)
         self._agent(pending, line, entry.details or {})
 
-    def _failed(self, level: _Level, pending: _Pending, result: Result) -> None:
-        if pending.own is not None and not result.denied:
-            pending.own.fail()
-        run = pending.loaded
-        if run is None:
-            return
+    def _loaded(self, level: _Level, pending: _Pending, run: Run, result: Result) -> None:
+        """Take the result of a skill's call: it is a call of its callers, a run, or neither."""
         if result.unloaded:
-            run.discard(_DENIED if result.denied else _NOT_LOADED, latest=pending.before, over=pending.over)
-            while self._latest is not None and self._latest.discarded:
-                self._latest = self._latest.latest
-            while level.run is not None and level.run.discarded:
-                level.run = level.run.over
-            if level.run is not None and level.run.closed:
-                level.run.reopen()
-        elif run is level.run:
-            level.run = None
+            run.discard(_DENIED if result.denied else _NOT_LOADED)
+            if level is self._main:
+                self._user.forget(run)
+            if run in level.open:
+                level.open.remove(run)
+            over = run.over
+            while over is not None and over.discarded:
+                over = over.over
+            if over is not None and over.closed and not level.open:
+                over.reopen()
+                level.open.append(over)
+            return
+        for owner, place in pending.owners:
+            owner.call("Skill", place, is_own=owner in level.open)
+        if result.failed and run is level.run:
+            level.open.pop()
             run.reject(self.prompts)
+            if level is self._main:
+                self._user.attend([run])
 
     def _agent(self, pending: _Pending, line: int, details: Mapping[str, Any]) -> None:
         """Read a sub-agent's transcript, unless its entries are in the file; a skill may have its own agent, too."""
@@ -472,19 +539,26 @@ class _Session:
             return
         lines = self._lines(agent, (*pending.sessions,)) if agent and pending.depth < _DEEPEST else None
         if lines is None or len(self._read) >= _MOST_AGENTS:
-            _lose(pending.runs, _UNREAD)
+            _lose(self._within(pending), _UNREAD)
             return
         self._read.add(agent)
-        level = _Level(pending.runs, pending.depth + 1)
+        level = _Level(self._within(pending), pending.depth + 1)
         for _, raw in lines:
             try:
                 entry = entry_of(raw) if raw.strip() else None
             except ValueError:
-                _lose(pending.runs, _BROKEN)
+                _lose(level.outer, _BROKEN)
             else:
                 if entry is not None:
                     self._enter(level, line, entry)
         self._close(level)
+
+    @staticmethod
+    def _within(pending: _Pending) -> Owners:
+        """Return the runs for which a sub-agent works: a skill may have its own agent."""
+        forked = () if pending.loaded is None else ((pending.loaded, Place.LEAST),)
+        callers = pending.owners if not forked else tuple((run, max(at, Place.MOST)) for run, at in pending.owners)
+        return (*forked, *callers)
 
     def _lines(self, agent: str, sessions: tuple[str, ...]) -> Lines | None:
         """Return a sub-agent's transcript from the places that versions of Claude Code have used."""
@@ -499,7 +573,7 @@ class _Session:
         level = self._threads.get(entry.agent or entry.parent)
         if level is None:
             pending = self._opener(entry)
-            level = _Level() if pending is None else _Level(pending.runs, pending.depth + 1)
+            level = _Level() if pending is None else _Level(self._within(pending), pending.depth + 1)
         self._threads.put(entry.agent or entry.uuid, level)
         return level
 
@@ -513,7 +587,14 @@ class _Session:
         return found
 
 
-def _lose(runs: tuple[Run, ...], why: str) -> None:
-    for run in runs:
-        run.miss(why)
-        run.tokens_known = run.calls_known = False
+def _lose(owners: Owners, why: str) -> None:
+    for run, place in owners:
+        run.lose(why, place)
+
+
+def _answers(level: _Level, entry: Entry) -> bool:
+    """Whether a prompt answers a question with which a skill ended its turn."""
+    if level.run is None or not level.run.asks or entry.kind is not Kind.PROMPT:
+        return False
+    thanks = entry.reaction is Reaction.APPROVES and entry.is_brief
+    return not thanks and entry.reaction not in (Reaction.REJECTS, Reaction.UNDOES)

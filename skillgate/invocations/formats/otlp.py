@@ -394,7 +394,7 @@ class _Sum:
 
     below: int = 0
     calls: int = 0
-    errors: int = 0
+    errors: int = 0  # of spans below
     usages: int = 0
     input: int | None = 0
     output: int | None = 0
@@ -406,7 +406,6 @@ class _Sum:
         Tokens reported by both count once: two libraries may record the same model call, and an agent has the sum of
         its calls. An invocation with fewer tokens than its children does not include them, and is added.
         """
-        self.errors += span.failed
         own = span.input, span.output
         if own != (None, None):
             if not self.usages or span.kind is _Kind.MODEL or self._is_within(own):
@@ -421,7 +420,7 @@ class _Sum:
         """Add a child with all below it."""
         self.below += child.below + 1
         self.calls += child.calls + (span.kind is _Kind.TOOL)
-        self.errors += child.errors
+        self.errors += child.errors + span.failed
         if child.usages:
             self.add_usage(child.input, child.output)
 
@@ -471,7 +470,8 @@ def _completed(skill: _Skill, span: _Span, total: _Sum | None) -> Read:
         if total is not None and total.below and found.tool_call_count is None:
             found = found._replace(tool_call_kinds=total.calls, tool_call_count=total.calls)
         if total is not None and found.error_count is None:
-            found = found._replace(error_count=total.errors)
+            found = found._replace(error_count=int(span.failed))
+            found = found._replace(tool_error_count=total.errors) if found.tool_error_count is None else found
     found = found if total is None else _with_tokens(found, total)
     return read._replace(invocation=found, warnings=(*read.warnings, *([warning] if warning else [])))
 
