@@ -2,7 +2,7 @@
 
 No program of the skill's repository runs: its house rules are left out if they are code, unless the user wants them.
 """
-# ruff: noqa: PTH118, PTH119, PTH120
+# ruff: noqa: PTH113, PTH118, PTH119, PTH120
 
 from __future__ import annotations
 

@@ -222,7 +222,8 @@ def _skip(text: str, position: int) -> int:
 _OTHER_PYTHON = (
     r"(?m)^\s*%%\w|^\s*(?:type \w+.*=|(?:async )?def \w+\[|class \w+\["
     r"|print [^(\n]|exec [^(\n]|raise \w+, |except [\w.]+, \w+:)"
-    r"|\braise [\w.]+\s*,|\b(?:0[xX][0-9a-fA-F]+|\d+)[lL]\b|\blambda \(|\b0\d+\b|<>|\bur['\"]|[\w.)]\?{1,2}\s*$|^\s*\?\w"
+    r"|\braise [\w.]+\s*,|\b(?:0[xX][0-9a-fA-F]+|\d+)[lL]\b"
+    r"|\blambda \(|\b0\d+\b|<>|\bur['\"]|[\w.)]\?{1,2}\s*$|^\s*\?\w"
 )
 _PART = r"\A(?:[ \t]*(?:#[^\n]*)?\n)*[ \t]*(?:elif|else|except|finally|case)\b"
 _BARE_DECORATOR = r"(?m)^\s*@\w[^\n]*\n(?:\s*#[^\n]*\n|\s*\n)*(?!\s*(?:@|def |class |async |#|\)))"

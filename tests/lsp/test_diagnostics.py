@@ -216,7 +216,7 @@ def test_a_repository_cannot_make_the_server_read_what_is_not_its_file(folder: P
     (folder / ".skillgate.yaml").write_text(f"known-findings: {place}\n")
     with Editor(folder) as editor:
         editor.open(MAIN, skill(f"{BODY}\n{DEAD}\n"))
-    assert b"is not a file of this repository" in editor.stderr
+        assert "is not a file of this repository" in editor.next_message()
 
 
 def test_no_message_has_a_secret(editor: Editor) -> None:
