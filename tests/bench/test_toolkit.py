@@ -203,6 +203,8 @@ def test_convert_and_compare_reports(project: Path) -> None:
 def test_a_fresh_project_and_its_settings(tmp_path: Path) -> None:
     assert line(tmp_path, "skillgate init --dir .").code == 0
     assert (tmp_path / ".skillgate.yaml").is_file()
+    assert not [path for path in tmp_path.iterdir() if path.is_dir()], "directories are written on request"
+    assert line(tmp_path, "skillgate init --dir . --folders").code == 0
     assert {"skills", "benchmarks", "reports"} <= {path.name for path in tmp_path.iterdir() if path.is_dir()}
     assert "concurrency" in line(tmp_path, "skillgate config list").out
     assert line(tmp_path, "skillgate config set concurrency 8").code == 0

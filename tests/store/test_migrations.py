@@ -68,7 +68,10 @@ def described(place: str) -> dict[str, list[Any]]:
 
 
 def _parts(sql: str | None) -> list[str]:
-    """Split a definition at the commas of its outermost parentheses, sorted: a later step appends its columns."""
+    """Split a definition at the commas of its outermost parentheses, sorted: a later step appends its columns.
+
+    SQLite adds a column with its condition behind it; that is the same as a condition of the table.
+    """
     text, found, depth = re.sub(r"\s+", " ", sql or ""), [""], 0
     for character in text:
         depth += (character == "(") - (character == ")")
@@ -76,7 +79,8 @@ def _parts(sql: str | None) -> list[str]:
             found.append("")
         else:
             found[-1] += character
-    return sorted(part.strip() for part in found)
+    columns = [part.strip().partition(" CONSTRAINT ") for part in found]
+    return sorted([name for name, _, _ in columns] + [f"CONSTRAINT {rule}" for _, mark, rule in columns if mark])
 
 
 def test_every_form_is_known_by_its_number() -> None:

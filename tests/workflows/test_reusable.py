@@ -100,7 +100,7 @@ def test_the_secrets_are_at_hand_where_a_model_is_asked_and_nowhere_else() -> No
                 asks = "cache-dir" in step.get("with", {})
                 assert ("secrets." in str(step)) == asks
                 assert list(step.get("env", {})) in (
-                    [["ANTHROPIC_API_KEY", "SKILLGATE_CACHE_KEY"]] if asks else [[], ["SHARDS"]]
+                    [["ANTHROPIC_API_KEY", "SKILLGATE_CACHE_KEY"]] if asks else [[], ["SHARDS"], ["SHA256"]]
                 )
 
 
