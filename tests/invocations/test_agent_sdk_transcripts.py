@@ -17,7 +17,7 @@ from skillgate.llm.agent_session import RESTRAINTS
 from skillgate.llm.demo_server import events
 from skillgate.llm.providers.scripted import Message
 from skillgate.model.exchange import Tokens
-from skillgate.model.invocation import Ending, Invocation
+from skillgate.model.invocation import Ending, Evidence, Invocation
 from tests.invocations.transcripts import MODEL, NOW, Transcript, example, use
 from tests.llm.server import ModelServer, hang
 
@@ -158,15 +158,16 @@ def runs(file: Path) -> list[Invocation]:
 def test_a_real_session_gives_the_figures_that_were_played(session: Session) -> None:
     assert claude_code.is_it(session.file.read_bytes()[:65_536])
     first, inner, by_command, interrupted = runs(session.file)
-    assert (first.skill_name, first.ending, first.error_count) == ("merge-sheets", Ending.RECOVERED, 1)
+    assert (first.skill_name, first.ending, first.error_count) == ("merge-sheets", Ending.COMPLETE, 0)
+    assert (first.tool_error_count, first.outcome_evidence) == (1, Evidence.REPORTED_SUCCESS), "a command failed"
     assert (first.tokens_input, first.tokens_output, first.extra and first.extra["tokens_cache_read"]) == (824, 160, 56)
     assert (first.tool_call_count, first.tool_call_kinds) == (7, 5)
     assert (first.output_size, first.files_changed, first.user_edit_ratio) == (5.0, 1.0, 0.2)
     assert (first.follow_up_count, first.model, first.session_id) == (1, MODEL, session.file.stem)
     assert first.duration_ms is not None
-    assert (inner.skill_name, inner.ending, inner.follow_up_count) == ("plot-sheets", Ending.COMPLETE, None)
+    assert (inner.skill_name, inner.ending, inner.follow_up_count) == ("plot-sheets", None, None)
     assert (inner.tokens_used, inner.tool_call_count) == (246, 1)
-    assert (by_command.skill_name, by_command.ending, by_command.tokens_used) == ("merge-sheets", Ending.COMPLETE, 123)
+    assert (by_command.skill_name, by_command.ending, by_command.tokens_used) == ("merge-sheets", None, 123)
     assert (interrupted.skill_name, interrupted.ending, interrupted.error_count) == ("merge-sheets", None, None)
 
 

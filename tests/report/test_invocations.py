@@ -165,9 +165,7 @@ def test_gates_are_the_verdict_and_their_skills_are_worst_first() -> None:
     assert said.startswith("FAILED publish: 4 of 9 skills, 1 no data; TRIGGERED deprecation: 1 of 7 skills\n")
     states = re.findall(r"^ +[\w:-]+ +(failed|no data|passed|triggered|clear)  ", said, re.MULTILINE)
     assert states == ["failed"] * 4 + ["no data"] + ["passed"] * 4 + ["triggered"] + ["clear"] * 6
-    assert re.search(
-        r"log-triage +failed .* 3 invocations, 10 are", said, re.MULTILINE
-    )
+    assert re.search(r"log-triage +failed .* 3 invocations, 10 are", said, re.MULTILINE)
     assert "✗ publish · 4 failed, 1 no data, 4 passed\n  what a skill needs to be published\n" in said
 
 
