@@ -42,7 +42,7 @@ def read_history(folder: str, event: Event, session: ActionSession) -> RunHistor
         return None
     shown = os.path.join(folder, HISTORY)
     try:
-        return _valid(decode(RunHistory, parsed(_text(place, shown), source=shown)))
+        return _valid(decode(RunHistory, parsed(untrusted_text(place, shown, _MAX_BYTES), source=shown)))
     except (UsageError, CodecError, OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error).partition("\n")[0]
         session.note(f"the scores of earlier runs are ignored: {shown} is not valid: {reason}")
@@ -76,14 +76,21 @@ def _with(runs: tuple[PastRun, ...], this: PastRun) -> tuple[PastRun, ...]:
     return (*others, this)[-MOST:]
 
 
-def _text(place: str, shown: str) -> str:
+def untrusted_text(place: str, shown: str, most: int) -> str:
+    """Read a regular file of at most ``most`` bytes, never through a link; ``shown`` names it in messages.
+
+    Raises:
+        UsageError: it is no regular file, or larger.
+        OSError: it cannot be read.
+        UnicodeDecodeError: it is not UTF-8.
+    """
     descriptor = os.open(place, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     with open(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise UsageError(f"{shown} is not a file")
-        data = file.read(_MAX_BYTES + 1)
-    if len(data) > _MAX_BYTES:
-        raise UsageError(f"{shown} is larger than {_MAX_BYTES // 1_000_000} MB")
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise UsageError(f"{shown} is larger than {most // 1_000_000} MB")
     return data.decode("utf-8")
 
 

@@ -11,14 +11,13 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-import stat
 from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from skillgate import __version__, settings
 from skillgate.action.comment.subject import Subject
 from skillgate.action.github import LARGEST, Event, mode_of, read_event
-from skillgate.action.history import continued, read_history
+from skillgate.action.history import continued, read_history, untrusted_text
 from skillgate.action.outcome import Certificates, Publisher, prepare, repository_of, token
 from skillgate.action.plan import (
     BENCH,
@@ -402,14 +401,7 @@ def _other_document(workspace: str, path: str, kind: type[T]) -> T | None:
 def _text(place: str, shown: str) -> str:
     """Read a regular file, never through a link."""
     try:
-        descriptor = os.open(place, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
-        with open(descriptor, "rb") as file:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise UsageError(f"{shown} is not a file")
-            data = file.read(MAX_BYTES + 1)
-        if len(data) > MAX_BYTES:
-            raise UsageError(f"{shown} is larger than {MAX_BYTES // 1_000_000} MB")
-        return data.decode("utf-8")
+        return untrusted_text(place, shown, MAX_BYTES)
     except FileNotFoundError:
         raise UsageError(f"{shown} is missing; download the artifact of the first run before this step") from None
     except UnicodeDecodeError:

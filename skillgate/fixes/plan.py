@@ -109,8 +109,8 @@ def plan(
     readable = _readable(source, skill, today) if wanted(QUOTES) else None
     if readable is None:
         return tuple(_planned(source, skill, wanted, today, unsafe=unsafe, place=place))
-    again = tuple(_planned(readable, parse(readable), wanted, today, unsafe=unsafe, place=place))
-    return tuple(_from_the_start(again, skill, source.data, readable.data))
+    planned = tuple(_planned(readable, parse(readable), wanted, today, unsafe=unsafe, place=place))
+    return tuple(_from_the_start(planned, skill, source.data, readable.data))
 
 
 def _planned(

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 _NAME = "language server"  # where the settings come from that only an editor has
 _FIXED = {settings.BASELINE.key: None, settings.DEPTH.key: "quick", settings.LAYERS.key: None}
-_REASON = "TODO say why this is fine"
+_REASON = "replace this with the reason"
 _MOST_ABOVE = 200  # lines above a finding that are searched for the beginning of its block
 _MOST_TRIED = 4  # places for a comment: the skill is parsed with each
 
@@ -113,7 +113,7 @@ def _config(options: Options, session: Console) -> Config:
     return config.between(Layer({}, {}), layer._replace(values=values, origins=origins))
 
 
-def _given(home: Home, texts: Mapping[str, str]) -> StandardInput:
+def _as_files(home: Home, texts: Mapping[str, str]) -> StandardInput:
     """Return buffers as files of the skill, in bytes."""
     names = {path: os.path.relpath(path, home.folder).replace(os.sep, "/") for path in texts}
     data = {names[path]: text.encode("utf-8", "surrogatepass") for path, text in texts.items()}
@@ -141,7 +141,7 @@ def _comments(text: str, finding: Finding) -> Iterator[Edit]:
 
 def _suppresses(home: Home, texts: Mapping[str, str], path: str, finding: Finding) -> bool:
     """Whether a comment that was inserted above a finding covers it: parse the skill with it."""
-    root = discovery_of(_given(home, texts), home.base).roots[0]
+    root = discovery_of(_as_files(home, texts), home.base).roots[0]
     source = read(root)
     name = os.path.relpath(path, home.folder).replace(os.sep, "/")
     waivers = parse(source).waivers if isinstance(source, SkillSource) else ()
@@ -177,7 +177,7 @@ class Analysis:
         )
         config = _config(options, self._session)
         self.result: SkillResult | None = None
-        self._request = EvaluateRequest(config, Scope(given=_given(home, texts)), use_cache=False, digest=False)
+        self._request = EvaluateRequest(config, Scope(given=_as_files(home, texts)), use_cache=False, digest=False)
         shown = PurePosixPath(os.path.relpath(home.folder, home.base).replace(os.sep, "/"))
         excluded = config.excluded(())
         if excluded is None or not any(excluded(str(one)) for one in (shown, *shown.parents)):

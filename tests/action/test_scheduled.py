@@ -190,9 +190,9 @@ class TestHistory:
         self, repository: PullRequest
     ) -> None:
         attempt(repository, 7)
-        kept = json.loads((repository.folder / HISTORY).read_text(encoding="utf-8"))
-        kept["runs"] = [{**kept["runs"][0], "run": number} for number in range(1, MOST + 1)]
-        (repository.folder / HISTORY).write_text(json.dumps(kept), encoding="utf-8")
+        history = json.loads((repository.folder / HISTORY).read_text(encoding="utf-8"))
+        history["runs"] = [{**history["runs"][0], "run": number} for number in range(1, MOST + 1)]
+        (repository.folder / HISTORY).write_text(json.dumps(history), encoding="utf-8")
         attempt(repository, 11)
         assert [run["run"] for run in runs(repository)] == [*range(2, MOST + 1), 11]
         attempt(repository, 11)
@@ -240,12 +240,12 @@ class TestHistory:
     def test_hostile_paths_in_it_are_inert(self, repository: PullRequest) -> None:
         night(repository)
         place = repository.folder / HISTORY
-        kept = json.loads(place.read_text(encoding="utf-8"))
+        history = json.loads(place.read_text(encoding="utf-8"))
         evil = "skills/@mona](https://evil.example)<img src=x>|`"
-        for one in kept["runs"][0]["skills"]:
+        for one in history["runs"][0]["skills"]:
             one["score"] = 1.0
-        kept["runs"][0]["skills"][0]["path"] = evil
-        place.write_text(json.dumps(kept), encoding="utf-8")
+        history["runs"][0]["skills"][0]["path"] = evil
+        place.write_text(json.dumps(history), encoding="utf-8")
         ran = night(repository)
         assert "The last 2 runs" in ran.summary
         assert "evil" not in ran.summary  # it is no skill of the last run

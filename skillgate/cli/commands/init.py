@@ -37,7 +37,7 @@ _FOLDERS = {
     " list\n    skillgate bench validate\n",
     "reports": "# Reports\n\nSaved reports, such as the baseline for later scores.\n",
 }
-_IGNORED = (".skillgate/", "/reports/eval-result*")  # what runs write and nobody commits
+_IGNORED = (".skillgate/", "/reports/eval-result*")  # written by runs, not to be committed
 _IGNORE_NAME = ".gitignore"
 _NAMED = 3  # places with skills that are named
 HOOKS_NAME = ".pre-commit-config.yaml"
