@@ -51,6 +51,10 @@ def ran(spawner: ProcessSpawner, root: Path, code: str, env: Mapping[str, str] =
     root.mkdir(exist_ok=True)
     root.chmod(0o755)
     (root / "skill.py").write_text(code, encoding="utf-8")
+    return started(spawner, root, env, copy=copy)
+
+
+def started(spawner: ProcessSpawner, root: Path, env: Mapping[str, str], *, copy: bool = False) -> Ended:
     limits = Limits(timeout_s=20)
     return spawner.run(["python3", "skill.py"], root=str(root), stdin=b"in", env=env, limits=limits, copy=copy)
 
@@ -198,17 +202,20 @@ def test_the_served_server_is_reached_and_no_other(spawner: ProcessSpawner, tmp_
 def test_calls_at_once_reach_the_server(spawner: ProcessSpawner, tmp_path: Path, servers: list[int]) -> None:
     served = {"SKILLGATE_CORPUS_URL": f"http://localhost:{servers[0]}"}
     spawner.reach(served)
-    found: list[bytes] = []
+    root = tmp_path / "s"
+    root.mkdir(0o755)
+    (root / "skill.py").write_text(ASKING, encoding="utf-8")  # once: a call must not find it half written
+    found: list[Ended] = []
 
     def call() -> None:
-        found.append(ran(spawner, tmp_path / "s", ASKING, {"OTHER_URL": "http://127.0.0.1:1", **served}).stdout)
+        found.append(started(spawner, root, {"OTHER_URL": "http://127.0.0.1:1", **served}))
 
     threads = [threading.Thread(target=call) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == [b"[True, True, True] URLError\n"] * 4
+    assert [ended.stdout for ended in found] == [b"[True, True, True] URLError\n"] * 4, found
 
 
 def false_bwrap(folder: Path) -> str:
