@@ -44,6 +44,14 @@ class Evidence(Enum):
     ENDED_IN_ERROR = "ended_in_error"  # an error that nothing followed
 
 
+class Caller(Enum):
+    """Who called a skill."""
+
+    USER = "user"  # by name, such as a slash command
+    MODEL = "model"
+    SKILL = "skill"  # another skill
+
+
 class Accuracy(Enum):
     """What a user says of an output; who says nothing of it has none."""
 
@@ -103,6 +111,10 @@ class Invocation(NamedTuple):
     tool_calls_most: int | None = None
     tokens_most: int | None = None
     duration_most_ms: float | None = None
+    called_by: Caller | None = None  # who called the skill
+    cost_usd: float | None = None  # of its model requests
+    cost_estimated: bool | None = None  # whether ``cost_usd`` was computed from tokens and list prices
+    graded: bool | None = None  # whether a model judged its ending, in place of a phrase or an action
 
 
 class Component(Enum):

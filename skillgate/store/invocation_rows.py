@@ -22,7 +22,7 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.schema import CreateIndex, DropIndex
 
 from skillgate.errors import UsageError
-from skillgate.model.invocation import Accuracy, Ending, Evidence, Invocation, Observation
+from skillgate.model.invocation import Accuracy, Caller, Ending, Evidence, Invocation, Observation
 from skillgate.store.schema import COUNT_MOST, FIGURE_MOST, INVOCATIONS, LONGEST, POINTS
 
 if TYPE_CHECKING:
@@ -39,7 +39,12 @@ FIELDS = Invocation._fields
 SCORES = ("completion_score", "efficiency_score", "quality_score_component", "satisfaction_score", "quality_score")
 SCORE_COLUMNS = ("rubric_version", *SCORES, "coverage", "baseline_category")
 _SECOND = len("YYYY-MM-DD HH:MM:SS")
-_ENUMS: dict[str, type[Enum]] = {"ending": Ending, "accuracy": Accuracy, "outcome_evidence": Evidence}
+_ENUMS: dict[str, type[Enum]] = {
+    "ending": Ending,
+    "accuracy": Accuracy,
+    "outcome_evidence": Evidence,
+    "called_by": Caller,
+}
 _MOST = {**dict.fromkeys(FIELDS, float(FIGURE_MOST)), "user_edit_ratio": 1}
 _OBSERVED: dict[str, tuple[type, float]] = {  # types and maxima of an observation's values after the skill name
     "timestamp": (int, COUNT_MOST),

@@ -186,6 +186,7 @@ _EVIDENCE = (
     *("user_approved", "user_rejected", "committed", "reverted", "reported_success", "reported_failure"),
     *("load_failed", "ended_in_error"),
 )
+_CALLERS = ("user", "model", "skill")
 _ACCURACIES = ("accurate", "mostly", "partially", "inaccurate")
 _BYTEWISE = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")  # the default order in SQLite
 
@@ -260,6 +261,10 @@ INVOCATIONS = sa.Table(
     *_choice("outcome_evidence", _EVIDENCE),
     *_bounded_figures("duration_most_ms"),
     *_flags("shared"),
+    *_choice("called_by", _CALLERS),
+    *_bounded_figures("cost_usd"),
+    *_flags("cost_estimated"),
+    *_flags("graded"),
     sa.UniqueConstraint("invocation_id"),
     sa.Index(None, "skill_name", "timestamp"),
     sa.Index(None, "timestamp"),

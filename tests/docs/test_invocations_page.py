@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from skillgate.invocations.formats._record import FIELDS, FILLERS
-from skillgate.model.invocation import Component, Ending, Tier
+from skillgate.model.invocation import Caller, Component, Ending, Tier
 from skillgate.model.invocation_gate import PACKAGED
 from skillgate.registry import INVOCATION_FORMATS
 from tests.docs.page import Page
@@ -26,6 +26,7 @@ def test_the_page_names_every_form_component_tier_gate_and_ending() -> None:
 def test_the_page_names_only_fields_that_are_read() -> None:
     table = PAGE.text.partition("### The fields")[2].partition("Signals that come later")[0]
     named = set(re.findall(r"`([a-z_]+)`", table))
-    values = {ending.value for ending in Ending} | {"code_generation", "analysis", "design", "research", "code"}
+    values = {choice.value for choices in (Ending, Caller) for choice in choices}
+    values |= {"code_generation", "analysis", "design", "research", "code"}
     inner = {"linter_passed", "types_valid", "tests_passed", "mostly_accurate", "partially_accurate"}
     assert named - values - inner <= FIELDS.keys() | FILLERS.keys()

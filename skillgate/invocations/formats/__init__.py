@@ -17,7 +17,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, cast
 
 from skillgate.errors import IncompleteError
 from skillgate.format import printable
@@ -154,9 +154,8 @@ BATCH = 2_000
 MOST_WARNINGS = 100
 """Maximum distinct warnings shown per file."""
 _OTHERS = "other warnings"
-_AT, _ENDING, _ACCURACY, _EVIDENCE = map(
-    Invocation._fields.index, ("timestamp", "ending", "accuracy", "outcome_evidence")
-)
+_AT = Invocation._fields.index("timestamp")
+_CHOICES = [Invocation._fields.index(name) for name in ("ending", "accuracy", "outcome_evidence", "called_by")]
 
 
 class Run(Protocol):
@@ -263,11 +262,10 @@ def _hand_over(batch: Sequence[tuple[Read, Scored]], run: Run, counts: Counts, p
 
 def digest_of(invocation: Invocation) -> str:
     """Return a digest of all known fields, 32 hexadecimal digits; fields added at the end later do not change it."""
-    values = list(invocation)
+    values: list[Any] = list(invocation)
     values[_AT] = invocation.timestamp.isoformat()
-    values[_ENDING] = invocation.ending and invocation.ending.value
-    values[_ACCURACY] = invocation.accuracy and invocation.accuracy.value
-    values[_EVIDENCE] = invocation.outcome_evidence and invocation.outcome_evidence.value
+    for slot in _CHOICES:
+        values[slot] = values[slot] and values[slot].value
     while values[-1] is None:
         del values[-1]
     return hashlib.blake2b(repr(values).encode(), digest_size=16).hexdigest()

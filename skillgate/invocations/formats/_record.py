@@ -27,7 +27,7 @@ from skillgate.invocations.formats._input import (
     skill_name,
     stored_id,
 )
-from skillgate.model.invocation import Accuracy, Ending, Evidence, Invocation, Read
+from skillgate.model.invocation import Accuracy, Caller, Ending, Evidence, Invocation, Read
 
 MAX_PROBLEMS = 10  # maximum problems of one record in a message
 _HASHED_WARNING = "invocation_id does not look like an id; a digest of it is stored"
@@ -154,6 +154,7 @@ def _choice(members: type[Enum], nothing: str) -> Converter:
 ending = _choice(Ending, _INTERRUPTED)  # an interrupted invocation has none
 accuracy = _choice(Accuracy, "unknown")
 evidence = _choice(Evidence, "none")
+caller = _choice(Caller, "none")
 _RATINGS = {
     **dict.fromkeys(("positive", "up", "+1", 1), "positive"),
     **dict.fromkeys(("negative", "down", "-1", -1), "negative"),
@@ -365,10 +366,11 @@ _PLAIN: dict[str, Converter] = {
     **dict.fromkeys(("skill_version", "skill_category", "model", "output_type"), name),
     **dict.fromkeys(("recovered", "partial_completion", "workaround_used", "failure_explained"), flag),
     **dict.fromkeys(("output_validated", "user_accepted", "user_used_output", "shared", *_SIGNALS), flag),
+    **dict.fromkeys(("cost_estimated", "graded"), flag),
     **dict.fromkeys(("error_count", "tokens_input", "tokens_output", "tool_call_count"), count),
     **dict.fromkeys(("follow_up_count", "follow_up_open"), count),
     **dict.fromkeys(("tool_error_count", "tool_calls_most", "tokens_most"), count),
-    **dict.fromkeys(("duration_ms", "duration_most_ms", "output_size", "units", "time_units"), amount),
+    **dict.fromkeys(("duration_ms", "duration_most_ms", "output_size", "units", "time_units", "cost_usd"), amount),
     **dict.fromkeys(("files_changed", "requested_items", "delivered_items"), amount_or_list),
     "user_edit_ratio": ratio,
 }
@@ -377,6 +379,7 @@ FIELDS: dict[str, tuple[int, Converter]] = {
     "outcome": (SLOTS["ending"], ending),
     "explicit_rating": (SLOTS["rating"], rating),
     "outcome_evidence": (SLOTS["outcome_evidence"], evidence),
+    "called_by": (SLOTS["called_by"], caller),
 }
 """Keys that fill one field: its slot and converter."""
 FILLERS: dict[str, Filler] = {

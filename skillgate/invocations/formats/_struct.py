@@ -15,7 +15,7 @@ import msgspec
 from skillgate.invocations.formats import Options
 from skillgate.invocations.formats import _record as record
 from skillgate.invocations.formats._input import MOST
-from skillgate.model.invocation import Ending, Evidence, Invocation, Read
+from skillgate.model.invocation import Caller, Ending, Evidence, Invocation, Read
 
 _Count = Annotated[int, msgspec.Meta(ge=0, le=MOST)]
 _Object = dict[str, str | int | float | bool | None]
@@ -27,6 +27,7 @@ _DECODED: dict[Any, Any] = {  # by converter: the type that makes it unnecessary
     record.ratio: Annotated[int, msgspec.Meta(ge=0, le=1)] | Annotated[float, msgspec.Meta(ge=0, le=1)],
     record.ending: Ending,
     record.evidence: Evidence,
+    record.caller: Caller,
 }
 _CONVERTED: dict[Any, Any] = {  # by converter: the type of its argument
     record.skill: str,
