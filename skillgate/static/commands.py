@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from skillgate.model.skill import CodeBlock, Skill
 
-MAX_LINE = 2_000  # characters of a command that are looked at
+MAX_LINE = 2_000  # characters of a command that are looked at together
+_WINDOWS = 20  # parts of a longer line
 _SHELLS = (
     "",
     "bash",
@@ -53,17 +54,25 @@ _PROGRAMS = (
 _RUN_FILES = (
     *(".py", ".sh", ".bash", ".zsh", ".fish", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".ps1", ".bat", ".cmd"),
 )
+_REFUSING = r"(?:block|reject|refuse|detect|flag|den[yi]|disallow)"
+_REFUSED = (
+    r"(?:commands?|patterns?|attempts?|strings?|scripts?|lines?|calls?|such|these|this|those|following|anything"
+    r"|things?|any)"
+)
 WARNED = (
-    r"(?i)\b(?:bad|wrong|unsafe|insecure|dangerous(?!ly)|destructive|forbidden|prohibited|den(?:y|ied|ies)|disallow\w*"
-    r"|block(?:s|ed|list)?|reject\w*|refuse\w*|detect\w*|flag(?:s|ged)"
+    r"(?i:\b(?:bad|wrong|unsafe|insecure|dangerous(?!ly)|destructive|forbidden|prohibited"
+    rf"|{_REFUSING}\w*\b[^.!?`:]{{0,30}}\b{_REFUSED}|{_REFUSED}\b(?: \w+)?(?: \w+)? {_REFUSING}\w*"
+    rf"|{_REFUSING}(?:s|es|ing)?\W*\Z|{_REFUSING}list\w*"
     r"|(?:never|do not|don['’]?t|must not|avoid) (?:ever )?(?:run|us(?:e|ing)|do|execut|running|pip|paste|type|install"
     r"|commit|send|put|this|these|such|anything)\w*|attack\w*"
-    r"|malicious|exploit\w*|payloads?|inject\w*|suspicious|red flags?|anti-?patterns?|vulnerab\w+|threats?"
-    r"|guardrails?|poison\w*)\b|❌|🚫|⛔"
+    r"|malicious|exploits?|injection|suspicious|red flags?|anti-?patterns?|vulnerab\w+|threats?"
+    r"|guardrails?|poison\w*)\b)|❌|🚫|⛔"
 )
-_ASIDE = r"\s#(?:\s.*)?$|https?://[^\s\"'|]*|--\S+"  # of a command: comments, addresses and options warn of nothing
+_LABEL = rf"^\W*(?:{WARNED})\W*[:–—]"  # such as "BAD: "
+_QUOTED = r"\"(?:[^\"\\]|\\.)*+\"|'[^']*+'"
 _LISTED = (
-    r"^\s*(?:[-*]\s+)?[rbf]?[\"']|re\.compile|(?i:patterns?|blocked|denied|deny|blocklist)\w*[\"']?\s*[=:+]"
+    r"^\s*(?:[-*]\s+)?[rbf]?[\"']|[\"'] (?:not )?in \w|re\.compile"
+    r"|(?i:patterns?|blocked|denied|deny|blocklist)\w*[\"']?\s*[=:+]"
     r"|^\s*(?:sudo )?(?:git )?(?:grep|rg)\b|\bregex|\\[sbdSwW]|\[\[ .* =~|(?:add_argument|add_option|\.option)\("
 )
 _COMMENT = r"\s*(?:#|//|--|\*|/\*|REM\b|<!--)"
@@ -138,10 +147,15 @@ def is_run(script: TextFile) -> bool:
     return name.endswith((*_RUN_FILES, *RECIPE_SUFFIXES)) or "." not in name
 
 
-def is_shown(line: str) -> bool:
-    """Whether a line of code runs nothing: it is a comment, in a list of what to find, or warned of."""
-    listed = re.match(_COMMENT, line) or re.search(_LISTED, line)
-    return bool(listed or re.search(WARNED, re.sub(_ASIDE, "", line)))
+def is_shown(line: str, words: str) -> bool:
+    """Whether a line of code only shows what ``words`` matches: a comment, a list of what to find, a warning.
+
+    In a warning both are in one string. Paths, variables and other outputs warn of nothing.
+    """
+    if re.match(_COMMENT, line) or re.search(_LISTED, line) or re.search(_LABEL, line):
+        return True
+    strings = re.findall(_QUOTED, line) if re.search(WARNED, line) else ()
+    return any(re.search(words, text) and re.search(WARNED, text) for text in strings)
 
 
 def _in_spans(skill: Skill, document: Document, file: str | None, pattern: str) -> Iterator[Command]:
@@ -171,10 +185,23 @@ def _in_lines(lines: list[str], first: int, file: str | None, pattern: str) -> I
             index += 1
             parts.append(lines[index])
         index += 1
-        text = " ".join(part.strip().rstrip("\\`").rstrip() for part in parts)[:MAX_LINE]
-        if re.search(pattern, text) and not is_shown(text):
-            row = next((row for row, part in enumerate(parts) if re.search(pattern, part)), 0)
-            yield Command(text, first + begin + row, file)
+        text = " ".join(part.strip().rstrip("\\`").rstrip() for part in parts)
+        row = next((row for row, part in enumerate(parts) if re.search(pattern, part)), 0)
+        for window in _windows(text, pattern):
+            if not is_shown(window, pattern):
+                yield Command(window, first + begin + row, file)
+
+
+def _windows(text: str, pattern: str) -> Iterator[str]:
+    """Yield a command that matches; of a long one, up to 20 parts around its matches."""
+    if len(text) <= MAX_LINE:
+        yield from (text,) if re.search(pattern, text) else ()
+        return
+    place, left = 0, _WINDOWS
+    while left and (found := re.compile(pattern).search(text, place)):
+        start = max(0, found.start() - MAX_LINE // 2)
+        yield text[start : start + MAX_LINE]
+        place, left = start + MAX_LINE, left - 1
 
 
 def _is_warned_of(document: Document, lines: list[str], block: CodeBlock) -> bool:

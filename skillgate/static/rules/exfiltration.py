@@ -43,7 +43,7 @@ _COMMANDS = (
     rf"\bwget\b[^|;\n]{{0,300}}--(?:post|body)-file[ =][\"']?{_FILE}",
     rf"\b(?:cat|tar|zip|gzip|base64|xxd|openssl|head|tail|less|env"
     rf"|printenv)\b[^|;\n]{{0,200}}{_FILE}[^|;\n]{{0,80}}\|\s*{_TAKEN}(?:sudo )?{_SENDER}",
-    rf"\b{_SENDER}[^|;\n]{{0,300}}(?<!Bearer )\$\((?:cat|base64|<|xxd|head|gzip)\b[^()|\n]{{0,80}}{_FILE}",
+    rf"\b{_SENDER}[^|;\n]{{0,300}}(?<!Bearer )\$\((?:<|(?:cat|base64|xxd|head|gzip)\b)[^()|\n]{{0,80}}{_FILE}",
     rf"\b(?:nc|ncat|netcat)\b[^|;\n]{{0,100}}<\s*{_FILE}",
     r"\b(?:scp|rsync|rclone copy)\s+(?:-[A-Zabce-hj-z]\w*\s+){0,5}"
     rf"[\w./~$-]{{0,60}}?{_FILE}\S{{0,80}}\s+(?:\S{{1,60}}@)?[\w.-]{{1,80}}:",
@@ -155,7 +155,7 @@ def _functions(text: str) -> Iterator[tuple[int, str]]:
     sends = list(_rows(lines, _SENT))
     for row in _rows(lines, _READ):
         place = bisect_left(sends, row - _REACH)
-        is_used = re.search(f"{WARNED}|{_ONLY_USED}", lines[row][:_MAX])
+        is_used = re.search(f"(?i){WARNED}|{_ONLY_USED}", lines[row][:_MAX])
         if place < len(sends) and sends[place] <= row + _REACH and not is_used:
             yield row + 1, f"{lines[row]} … {lines[sends[place]]}"
 

@@ -41,6 +41,7 @@ _HERE = (
 )
 _HANDED = r"(?:\bdup2\b|\bopen\s*\(?\s*STDIN\s*,\s*[\"'][<>]{1,2}&)"  # a connection becomes the input of a shell
 _ANY_SHELL = r"(?:/bin/(?:ba|z|da)?sh\b|\bpty\.spawn|\bcmd\.exe)"
+_SHOWN = 100  # characters before the match
 _REACH = 25  # lines between the parts of such a program
 _CONNECTED = r"\b(?:connect|create_connection|accept)\s*\("
 _STEP = rf"{_CONNECTED}|{_HANDED}|{_ANY_SHELL}"
@@ -123,6 +124,7 @@ def find(skill: Skill) -> Hits:
 
     main = skill.documents[0].file if skill.documents else ""
     said: set[tuple[str | None, int]] = set()
+    found: set[tuple[str | None, int, int, _Kind]] = set()  # parts of a long line may hold it twice
 
     def hit(command: Command, kind: _Kind) -> Hit:
         said.add((command.file, command.line))
@@ -133,11 +135,18 @@ def find(skill: Skill) -> Hits:
     for command in (*_hooks(skill), *commands(skill, COMMANDS)):
         text = _without_echo(command.text)
         kind = next((kind for kind in _KINDS if re.search(kind.pattern, text)), None)
-        if kind is not None:
-            yield hit(command, kind)
+        if kind is not None and (command.file, command.line, command.column, kind) not in found:
+            found.add((command.file, command.line, command.column, kind))
+            yield hit(command._replace(text=_visible(command.text, kind)), kind)
     for program in _socket_shells(skill):
         if (program.file, program.line) not in said:
             yield hit(program, _REVERSE_SHELL)
+
+
+def _visible(text: str, kind: _Kind) -> str:
+    """Return a command; a long one from the match on, since a message shows only its beginning."""
+    match = re.search(kind.pattern, text)
+    return f"… {text[match.start() :]}" if match and match.start() > _SHOWN else text
 
 
 def _without_echo(text: str) -> str:
@@ -150,7 +159,7 @@ def _socket_shells(skill: Skill) -> Iterator[Command]:
     """Yield the programs, over several lines, that give a shell to a connection."""
     for text, first, file in programs(skill, ("dup2", "STDIN")):
         lines = (line.strip()[:MAX_LINE] for line in text.split("\n"))
-        steps = [(row, line) for row, line in enumerate(lines) if re.search(_STEP, line) and not is_shown(line)]
+        steps = [(row, line) for row, line in enumerate(lines) if re.search(_STEP, line) and not is_shown(line, _STEP)]
         done = -1
         for at, (row, line) in enumerate(steps):
             if row <= done or not re.search(_HANDED, line):
