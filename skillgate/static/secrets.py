@@ -51,7 +51,7 @@ _KEY = r"-----BEGIN (?P<label>(?:[A-Z]{1,9} ){0,2})PRIVATE KEY(?: BLOCK)?-----"
 _BODY = (
     r"(?:[A-Za-z0-9+/=]|\\[nrt]|[\s\"',+>*#])*+"  # also in JSON, in quotation marks and behind the marks of comments
 )
-_KEY_LENGTH = 8_000  # characters of a private key that are looked at
+_KEY_LENGTH = 40_000  # characters of a private key that are looked at: three times one of 16,384 bits
 _LEAST_KEY = 64
 _DUMMY = (
     *(
