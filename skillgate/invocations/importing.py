@@ -24,6 +24,7 @@ from skillgate.invocations.formats import (
     LONGEST,
     Counts,
     Options,
+    Place,
     Problems,
     UnrecognisedError,
     places,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from skillgate.console import Console
-    from skillgate.invocations.formats import Lines, Place
+    from skillgate.invocations.formats import Lines
     from skillgate.invocations.records import ImportRequest, ScoreRequest
     from skillgate.model.invocation import Invocation, InvocationScore, Part
     from skillgate.store.invocations import InvocationStore
@@ -464,7 +465,8 @@ def _file(
             alone = options._replace(sibling=lambda _path: None)  # each line is complete without other files
             work = partial(_work, recording.path, form, alone, rubric)
             with suppress(LostError), WorkerPool(work, min(processors(), MOST)) as workers:
-                shared = chain.from_iterable(workers.results(_drawn(portions(file.file), file, session)))
+                results = workers.results(_drawn(portions(file.file), file, session))
+                shared = map(Place.of_plain, chain.from_iterable(results))
                 return _stored(recording, store, request, shared, report)
             file.file.seek(0)  # the workers were lost: read it in this process
         numbered = _drawn(lines(file.file, whole=INVOCATION_FORMATS.flag(form, "ONE_DOCUMENT")), file, session)
@@ -534,10 +536,10 @@ def portions(file: IO[bytes]) -> Iterator[Portion]:
         yield Portion(start, end, line)
 
 
-def _work(path: str, form: str, options: Options, rubric: str, portion: Portion) -> list[Place]:
+def _work(path: str, form: str, options: Options, rubric: str, portion: Portion) -> list[tuple[Any, ...]]:
     with open(path, "rb") as file:
         some = lines_between(file, portion.start, portion.end, portion.line)
-        return list(places(reader(form)(some, options), scorer(rubric)))
+        return [one.plain() for one in places(reader(form)(some, options), scorer(rubric))]
 
 
 # Scoring without a store

@@ -5,16 +5,18 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from skillgate.errors import IncompleteError, UsageError
-from skillgate.model.invocation import SEEN_UNTIL, Fate, Invocation, InvocationScore, Observation, Scored
+from skillgate.model.invocation import Fate, Filters, Invocation, InvocationScore, Scored
+from skillgate.store.import_run import Import
 from skillgate.store.invocation_rows import (
     FIELDS,
-    ONCE,
     SCORE_COLUMNS,
     SCORES,
     ForeignError,
@@ -22,24 +24,23 @@ from skillgate.store.invocation_rows import (
     added_text,
     bulk,
     combined,
-    extra_of,
     invocations,
     merged,
-    observations,
     of_invocations,
     of_scores,
     second,
 )
 from skillgate.store.schema import READING, failing, foreign, opened, refusing
+from skillgate.store.summaries import is_outdated, refresh, summaries
 from skillgate.store.target import require_file, require_packages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from contextlib import AbstractContextManager
 
     from sqlalchemy.engine import Engine
 
-    from skillgate.store.invocation_rows import Bulk, Columns
+    from skillgate.store.invocation_rows import Bulk
+    from skillgate.store.observations import Observations
     from skillgate.store.target import Target
 
     Scorer: TypeAlias = Callable[[Invocation], InvocationScore]
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 __all__ = ["Fate", "Import", "InvocationStore", "Origin", "Record", "Scored", "open_invocations"]
 
 _AT_ONCE = 4_096  # rows per batch
+_KEYS = 500  # keys of one query; old SQLite allows 999 values
 _READERS_MS = 5_000  # how long a purge waits for readers
 _ORIGIN_DIGITS = 12
 _FIELDS = ", ".join(FIELDS)
@@ -57,6 +59,15 @@ _SHOW = (
 _REPLACE = "ON CONFLICT (invocation_id, rubric_version) DO UPDATE SET " + ", ".join(
     f"{name} = excluded.{name}" for name in (*SCORES, "coverage", "baseline_category", "scored_at")
 )
+
+ANY = Filters()
+DIMENSION_COLUMNS = {
+    "version": "skill_version",
+    "model": "model",
+    "project": "origin",
+    "source": "source",
+    "caller": "called_by",
+}
 
 
 class Record(NamedTuple):
@@ -99,126 +110,6 @@ def _stored_origin(rows: Bulk, origin: Origin) -> str | None:
         rows.run("INSERT INTO origin_salt (id, salt) VALUES (1, ?)", salts[0][0])
     key, folder = str(salts[0][0]).encode(), origin.folder.encode("utf-8", "surrogateescape")
     return f"folder-{hmac.new(key, folder, hashlib.sha256).hexdigest()[:_ORIGIN_DIGITS]}"
-
-
-class Import:
-    """An import in one transaction; ``broken`` is whether a batch failed, which may be partly written."""
-
-    def __init__(
-        self,
-        rows: Bulk,
-        *,
-        update: bool,
-        later: bool,
-        origin: str | None,
-        now: str,
-        scorer: Scorer,
-        refusing: Callable[[], AbstractContextManager[None]],
-    ) -> None:
-        self._rows, self._update, self._later, self._origin = rows, update, later, origin
-        self._now, self._scorer, self._refusing = now, scorer, refusing
-        self._added: dict[int, dict[str, Any]] = {}  # fields added by hand to existing invocations, by key
-        self.broken = False
-        self._fresh = True  # whether all of the last batch was new, as the next may be
-
-    def add(self, batch: Sequence[Scored]) -> tuple[Fate, ...]:
-        """Write new invocations; batches of thousands are fastest.
-
-        Returns:
-            The fate of each, in order; an id that occurred earlier in the import counts as existing.
-
-        Raises:
-            UsageError: One cannot be stored; the import must then be rolled back.
-            IncompleteError: The database failed.
-        """
-        if not batch:
-            return ()
-        self.broken = True
-        with self._refusing():
-            fates = self._add(batch)
-        self.broken = False
-        return fates
-
-    def _add(self, batch: Sequence[Scored]) -> tuple[Fate, ...]:
-        reserved = self._rows.reserve(len(batch))
-        if self._fresh and self._rows.attempt(reserved, self._columns(batch)):
-            self._score(dict(zip(reserved, batch, strict=True)))
-            return (Fate.NEW,) * len(batch)
-        known = self._rows.known([one.invocation.invocation_id for one in batch])
-        keys = iter(reserved)
-        fates: list[Fate] = []
-        new: dict[int, Scored] = {}
-        same: dict[int, Scored] = {}
-        changed: dict[int, Scored] = {}
-        for one in batch:
-            name = one.invocation.invocation_id
-            key, digest, added = known.get(name, (0, None, None))
-            if added is not None:
-                self._added[key] = added_of(added)
-            if digest is None:
-                key = next(keys)
-                new[key] = one
-                fates.append(Fate.NEW)
-            elif digest == one.digest:
-                same[key] = one
-                fates.append(Fate.KNOWN)
-                continue
-            elif self._later and not self._is_later(one, key, new.get(key) or changed.get(key)):
-                fates.append(Fate.KNOWN)  # the existing one is more recent
-                continue
-            elif self._update or self._later:
-                if key in new:  # earlier in this batch
-                    new[key] = one
-                else:
-                    changed[key] = one
-                fates.append(Fate.UPDATED)
-            else:
-                fates.append(Fate.CONFLICT)
-                continue
-            known[name] = (key, one.digest, None)
-        self._write(new)
-        self._score({key: self._merged(key, one) for key, one in same.items()}, ONCE)
-        self._rows.delete(list(changed))  # also scores by other versions, which are outdated
-        self._write(changed)
-        self._fresh = len(new) == len(batch)
-        return tuple(fates)
-
-    def _is_later(self, one: Scored, key: int, waiting: Scored | None) -> bool:
-        """Whether an invocation was seen later than the existing one, or the one to be written."""
-        if waiting is not None:
-            there = waiting.invocation.extra
-        else:
-            ((text,),) = self._rows.rows("SELECT extra FROM invocations WHERE id = ?", key)
-            there = extra_of(text)
-        return _seen(one.invocation.extra) > _seen(there)
-
-    def _write(self, found: dict[int, Scored]) -> None:
-        if found:
-            complete = {key: self._merged(key, one) for key, one in found.items()}
-            added = [added_text(self._added.get(key, {})) for key in found]
-            self._rows.insert("invocations", {"id": found, **self._columns(list(complete.values()), added)})
-            self._score(complete)
-
-    def _merged(self, key: int, one: Scored) -> Scored:
-        """Return an invocation with its fields added by hand, and their common score."""
-        added = self._added.get(key)
-        if not added:
-            return one
-        found = merged(one.invocation, added)
-        return Scored(found, self._scorer(found), one.digest)
-
-    def _columns(self, batch: Sequence[Scored], added: Sequence[str | None] = ()) -> Columns:
-        return of_invocations(batch, imported_at=self._now, origin=self._origin, added=added)
-
-    def _score(self, found: dict[int, Scored], conflict: str = "") -> None:
-        if found:
-            columns = of_scores(found, (one.score for one in found.values()), scored_at=self._now)
-            self._rows.insert("skill_scores", columns, conflict)
-
-
-def _seen(extra: Mapping[str, object] | None) -> float:
-    found = extra.get(SEEN_UNTIL) if extra else None
-    return found if isinstance(found, int | float) else 0.0
 
 
 _UNKNOWN_ORIGIN = Origin()
@@ -275,28 +166,29 @@ class InvocationStore:
             rows.settle()
 
     def observations(
-        self, rubric: str, *, skill: str | None = None, since: datetime | None = None, until: datetime | None = None
-    ) -> Iterator[Observation]:
-        """Yield the data for figures from one snapshot, by skill, time and key.
+        self,
+        rubric: str,
+        *,
+        skill: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        filters: Filters = ANY,
+    ) -> Iterator[Observations]:
+        """Yield the data for figures of one skill, or of each by its name, from one snapshot.
 
         Invocations without a score by this rubric are left out; :meth:`unscored` counts them.
 
         Raises:
             IncompleteError: The database failed, or contains foreign values.
         """
-        with self._reading() as rows:
-            where, values = _where(_named(skill), since, until)
-            how = rows.scan(None if since is None else _second(since)) if skill is None else ""
-            scores = ", ".join(f"s.{name}" for name in ("quality_score", *SCORES[:4], "coverage"))
-            shared = "CASE WHEN i.shared THEN 1 WHEN NOT i.shared THEN 0 END"
-            query = (
-                f"SELECT i.skill_name, {rows.epoch}, i.skill_category, i.error_count, i.ending, {scores}, {shared}"  # noqa: S608
-                f" FROM invocations i {how} CROSS JOIN skill_scores s"
-                f" WHERE s.invocation_id = i.id AND s.rubric_version = ?{where}"
-                " ORDER BY i.skill_name, i.timestamp, i.id"
-            )
-            for part in rows.parts(query, (rubric, *values), _AT_ONCE):
-                yield from observations(part)
+        from skillgate.store.observations import gathered  # imports numpy
+
+        first, end = (None if at is None else int(_ceiling(at).timestamp()) for at in (since, until))
+        with self._summarised() as rows:
+            day = None if since is None else second(since)[:10]
+            found = summaries(rows, rubric, None if skill is None else _storable(skill), day)
+            for name, own in groupby(found, itemgetter(0)):
+                yield gathered(name, own).since(first).before(end).only(filters)
 
     def unscored(self, rubric: str) -> int:
         """Count the invocations without a score by this rubric.
@@ -304,12 +196,9 @@ class InvocationStore:
         Raises:
             IncompleteError: The database failed.
         """
-        with self._reading() as rows:
-            scored = (  # joined: deleting invocations in the sqlite3 shell leaves their scores
-                "SELECT count(*) FROM skill_scores s JOIN invocations i ON i.id = s.invocation_id"
-                " WHERE s.rubric_version = ?"
-            )
-            return _number(rows, f"SELECT (SELECT count(*) FROM invocations) - ({scored})", rubric)  # noqa: S608
+        with self._summarised() as rows:
+            scored = "SELECT coalesce(sum(n), 0) FROM invocation_summaries WHERE rubric_version = ?"
+            return int(_number(rows, f"SELECT (SELECT count(*) FROM invocations) - ({scored})", rubric))  # noqa: S608
 
     def count(self) -> int:
         """Count the invocations.
@@ -368,39 +257,41 @@ class InvocationStore:
         skills: Sequence[str] = (),
         since: datetime | None = None,
         until: datetime | None = None,
+        filters: Filters = ANY,
         most: int,
     ) -> tuple[Record, ...]:
         """Return up to ``most`` invocations, latest first, with only their score by this rubric.
 
         Empty ``skills`` means all skills.
         """
-        where, values = _where(skills, since, until)
-        own = ", ".join(f"i.{name}" for name in ("added", "origin", "imported_at", *FIELDS))
-        query = (
-            f"SELECT {', '.join(f's.{name}' for name in SCORE_COLUMNS)}, {own} FROM invocations i"  # noqa: S608
-            f" LEFT JOIN skill_scores s ON s.invocation_id = i.id AND s.rubric_version = ? WHERE i.id > 0{where}"
-            " ORDER BY i.timestamp DESC, i.invocation_id LIMIT ?"
-        )
-        width = len(SCORE_COLUMNS)
+        where, values = _where(skills, since, until, filters)
         with self._reading() as rows:
-            found = rows.rows(query, rubric, *values, most)
-            those = invocations([row[width + 3 :] for row in found])
-            return tuple(
-                Record(
-                    one,
-                    added_of(row[width]),
-                    row[width + 1],
-                    _time(row[width + 2]),
-                    () if row[0] is None else (InvocationScore._make(row[:width]),),
-                )
-                for one, row in zip(those, found, strict=True)
-            )
+            return tuple(one for _, one in _records(rows, rubric, f"i.id > 0{where}", values, most))
+
+    def records(self, keys: Sequence[int], rubric: str) -> tuple[Record, ...]:
+        """Return the invocations with these keys in their order, with only their score by this rubric.
+
+        Deleted and unrated ones are left out.
+        """
+        found: dict[int, Record] = {}
+        with self._reading() as rows:
+            for start in range(0, len(keys), _KEYS):
+                some = keys[start : start + _KEYS]
+                marks = ", ".join("?" * len(some))
+                where = f"s.quality_score IS NOT NULL AND i.id IN ({marks})"
+                found.update(_records(rows, rubric, where, some, len(some)))
+        return tuple(found[key] for key in keys if key in found)
 
     def count_within(
-        self, *, skills: Sequence[str] = (), since: datetime | None = None, until: datetime | None = None
+        self,
+        *,
+        skills: Sequence[str] = (),
+        since: datetime | None = None,
+        until: datetime | None = None,
+        filters: Filters = ANY,
     ) -> int:
         """Count the invocations within a window; empty ``skills`` means all skills."""
-        where, values = _where(skills, since, until)
+        where, values = _where(skills, since, until, filters)
         with self._reading() as rows:
             return _number(rows, f"SELECT count(*) FROM invocations i WHERE i.id > 0{where}", *values)  # noqa: S608
 
@@ -525,12 +416,25 @@ class InvocationStore:
             raise foreign(self._target, str(error)) from None
 
     @contextmanager
+    def _summarised(self) -> Iterator[Bulk]:
+        """Read summaries that match their rows; other programs may have changed these."""
+        while True:
+            with self._reading() as rows:
+                if not is_outdated(rows):
+                    yield rows
+                    return
+            with self._writing() as rows:
+                refresh(rows)
+
+    @contextmanager
     def _writing(self) -> Iterator[Bulk]:
         try:
             with failing(self._engine, self._target, "written"), self._engine.begin() as connection:
                 rows = bulk(connection)
                 rows.lock()
                 yield rows
+                with suppress(ForeignError):  # the days stay outdated, and who reads them reports it
+                    refresh(rows)
         except ForeignError as error:
             raise foreign(self._target, str(error)) from None
 
@@ -545,6 +449,22 @@ def open_invocations(target: Target, *, create: bool) -> InvocationStore:
     if target.path is not None:
         require_file(target, create=create)
     return InvocationStore(opened(target), target)
+
+
+def _records(rows: Bulk, rubric: str, where: str, values: Sequence[object], most: int) -> Iterator[tuple[int, Record]]:
+    """Yield up to ``most`` invocations with their keys, latest first, with only their score by this rubric."""
+    own = ", ".join(f"i.{name}" for name in ("id", "added", "origin", "imported_at", *FIELDS))
+    query = (
+        f"SELECT {', '.join(f's.{name}' for name in SCORE_COLUMNS)}, {own} FROM invocations i"  # noqa: S608
+        f" LEFT JOIN skill_scores s ON s.invocation_id = i.id AND s.rubric_version = ? WHERE {where}"
+        " ORDER BY i.timestamp DESC, i.invocation_id LIMIT ?"
+    )
+    width = len(SCORE_COLUMNS)
+    found = rows.rows(query, rubric, *values, most)
+    for one, row in zip(invocations([row[width + 4 :] for row in found]), found, strict=True):
+        key, added, origin, imported_at = row[width : width + 4]
+        scores = () if row[0] is None else (InvocationScore._make(row[:width]),)
+        yield key, Record(one, added_of(added), origin, _time(imported_at), scores)
 
 
 def _number(rows: Bulk, query: str, *values: object) -> int:
@@ -564,8 +484,10 @@ def _named(skill: str | None) -> tuple[str, ...]:
     return () if skill is None else (skill,)
 
 
-def _where(skills: Sequence[str], since: datetime | None, until: datetime | None) -> tuple[str, tuple[str, ...]]:
-    """Return SQL conditions and values for skills (empty for all) and a window."""
+def _where(
+    skills: Sequence[str], since: datetime | None, until: datetime | None, filters: Filters = ANY
+) -> tuple[str, tuple[str, ...]]:
+    """Return SQL conditions and values for skills (empty for all), a window and filters."""
     where, values = "", [_storable(name) for name in skills]
     if values:
         where = f" AND i.skill_name IN ({', '.join('?' * len(values))})" if len(values) > 1 else " AND i.skill_name = ?"
@@ -573,6 +495,11 @@ def _where(skills: Sequence[str], since: datetime | None, until: datetime | None
         if at is not None:
             where += f" AND i.timestamp {bound} ?"
             values.append(_second(at))
+    for dimension, column in DIMENSION_COLUMNS.items():
+        value = getattr(filters, dimension)
+        if value is not None:
+            where += f" AND i.{column} = ?"
+            values.append(_storable(value))
     return where, tuple(values)
 
 
@@ -583,5 +510,9 @@ def _storable(name: str) -> str:
 
 
 def _second(at: datetime) -> str:
+    return second(_ceiling(at))
+
+
+def _ceiling(at: datetime) -> datetime:
     """Round a time up to a whole second, the resolution of the store."""
-    return second(at + timedelta(microseconds=-at.microsecond % 1_000_000))
+    return at + timedelta(microseconds=-at.microsecond % 1_000_000)

@@ -50,6 +50,9 @@ KEEPERS = {  # the one module that may import a package of an extra
     "skillgate.bench.schemas": {"jsonschema", "jsonschema_specifications", "referencing"},
     "skillgate.invocations.formats._struct": {"msgspec"},
     "skillgate.lsp.server": {"asyncio", "lsprotocol", "pygls"},
+    "skillgate.invocations.figures": {"numpy"},
+    "skillgate.invocations.groups": {"numpy"},
+    "skillgate.store.observations": {"numpy"},
     "skillgate.store.keeper": {"sqlalchemy"},
     "skillgate.store.schema": {"sqlalchemy", "alembic"},
     "skillgate.store.invocation_rows": {"sqlalchemy"},
@@ -59,6 +62,7 @@ KEEPERS = {  # the one module that may import a package of an extra
     "skillgate.store.migrations.versions.r0003_added": {"sqlalchemy", "alembic"},
     "skillgate.store.migrations.versions.r0004_uses": {"sqlalchemy", "alembic"},
     "skillgate.store.migrations.versions.r0005_callers": {"sqlalchemy", "alembic"},
+    "skillgate.store.migrations.versions.r0006_summaries": {"sqlalchemy", "alembic"},
     "skillgate.bench.adapters.http": {"httpx2", "httpcore2"},
     "skillgate.bench.adapters.mcp": {"asyncio", "anyio", "httpcore2", "httpx2", "mcp", "mcp_types"},
 }
