@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from skillgate import settings
 from skillgate.cli.options import add_output, json_text, output_format, style_of, write_text
 from skillgate.errors import EXIT_PASSED
 from skillgate.files import require_place
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     import argparse
 
     from skillgate.console import Console
-    from skillgate.invocations.records import Selection
 
 DESCRIPTION = """\
 QUERY is leaderboard, distribution or opportunities. It reads the view skill_invocations, with the scores of the rubric
@@ -36,17 +36,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_output(parser, _FORMATS)
 
 
-def run(args: argparse.Namespace, selection: Selection, session: Console) -> int:
+def run(args: argparse.Namespace, session: Console) -> int:
     """Print the answer or the text of a query."""
-    form = output_format(args)
-    target, _ = named_store(selection.store, session)
-    sql = query_text(args.query, postgres=target.path is None, days=selection.days, until=selection.until)
+    form, days = output_format(args), args.days
+    if days is None and not args.all:
+        days = session.config.get(settings.LOG_DAYS)
+    target, _ = named_store(args.store, session)
+    sql = query_text(args.query, postgres=target.path is None, days=days, until=args.at)
     if args.sql:
         session.out(sql)
         return EXIT_PASSED
     for _, path in args.output_file:
         require_place(path, session.cwd)
-    found = answer(args.query, sql, selection, session)
+    found = answer(args.query, sql, args.store, days, session)
     for file_form, path in args.output_file:
         write_text(path, _written(found, file_form, Style()), session)
     session.out(_written(found, form, style_of(session)))

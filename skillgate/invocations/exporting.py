@@ -86,12 +86,14 @@ def export(selection: Selection, sinks: Sequence[tuple[str, Sink]], session: Con
         IncompleteError: the database failed.
     """
     require_writers(form for form, _ in sinks)
-    _, skills, rubric, days, until = selection
+    _, skills, rubric, days, until, filters = selection
     since = None if days is None else (until or datetime.now(UTC)) - timedelta(days=days)
     rows = unscored = 0
     with existing_store(selection.store, session) as (store, shown), ExitStack() as stack:
         writes = [stack.enter_context(WRITERS[form](sink)) for form, sink in sinks]
-        for part in store.records(rubric, skills=skills, since=since, until=until):
+        from skillgate.store.whole_rows import parts  # brings in the database's packages
+
+        for part in parts(store, rubric, skills=skills, since=since, until=until, filters=filters):
             try:
                 columns = _values(part)
                 for write in writes:

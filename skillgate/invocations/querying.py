@@ -9,7 +9,6 @@ from skillgate.store.queries import QUERIES
 
 if TYPE_CHECKING:
     from skillgate.console import Console
-    from skillgate.invocations.records import Selection
 
 _DIGITS = 6  # databases add in different orders, so the last digits of a mean differ
 
@@ -36,14 +35,16 @@ class Answer(NamedTuple):
         }
 
 
-def answer(name: str, sql: str, selection: Selection, session: Console) -> Answer:
-    """Run the text of a query.
+def answer(name: str, sql: str, named: str | None, days: int | None, session: Console) -> Answer:
+    """Run the text of a query on the named or else the configured store; ``days`` is the length of its window.
 
     Raises:
         UsageError: the store is unusable.
         IncompleteError: the database failed.
     """
-    with existing_store(selection.store, session) as (store, shown):
-        rubric, found = store.answer(sql)
+    with existing_store(named, session) as (store, shown):
+        from skillgate.store import whole_rows  # brings in the database's packages
+
+        rubric, found = whole_rows.answer(store, sql)
     rows = tuple(tuple(round(value, _DIGITS) if isinstance(value, float) else value for value in row) for row in found)
-    return Answer(name, shown, rubric, selection.days, QUERIES[name].columns, rows)
+    return Answer(name, shown, rubric, days, QUERIES[name].columns, rows)

@@ -8,12 +8,10 @@ import secrets
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from itertools import chain
-from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from skillgate.errors import IncompleteError, UsageError
-from skillgate.model.invocation import SEEN_UNTIL, Fate, Invocation, InvocationScore, Observation, Scored
+from skillgate.model.invocation import SEEN_UNTIL, Fate, Filters, Invocation, InvocationScore, Observation, Scored
 from skillgate.store.invocation_rows import (
     FIELDS,
     ONCE,
@@ -59,6 +57,15 @@ _SHOW = (
 _REPLACE = "ON CONFLICT (invocation_id, rubric_version) DO UPDATE SET " + ", ".join(
     f"{name} = excluded.{name}" for name in (*SCORES, "coverage", "baseline_category", "scored_at")
 )
+
+ANY = Filters()
+DIMENSION_COLUMNS = {
+    "version": "skill_version",
+    "model": "model",
+    "project": "origin",
+    "source": "source",
+    "caller": "called_by",
+}
 
 
 class Record(NamedTuple):
@@ -370,52 +377,47 @@ class InvocationStore:
         skills: Sequence[str] = (),
         since: datetime | None = None,
         until: datetime | None = None,
+        filters: Filters = ANY,
         most: int,
     ) -> tuple[Record, ...]:
         """Return up to ``most`` invocations, latest first, with only their score by this rubric.
 
         Empty ``skills`` means all skills.
         """
-        query, values = _records_query(rubric, skills, since, until)
+        where, values = _where(skills, since, until, filters)
+        own = ", ".join(f"i.{name}" for name in ("added", "origin", "imported_at", *FIELDS))
+        query = (
+            f"SELECT {', '.join(f's.{name}' for name in SCORE_COLUMNS)}, {own} FROM invocations i"  # noqa: S608
+            f" LEFT JOIN skill_scores s ON s.invocation_id = i.id AND s.rubric_version = ? WHERE i.id > 0{where}"
+            " ORDER BY i.timestamp DESC, i.invocation_id LIMIT ?"
+        )
+        width = len(SCORE_COLUMNS)
         with self._reading() as rows:
-            latest = f"{query} ORDER BY i.timestamp DESC, i.invocation_id LIMIT ?"
-            return tuple(_records(rows.rows(latest, *values, most)))
+            found = rows.rows(query, rubric, *values, most)
+            those = invocations([row[width + 3 :] for row in found])
+            return tuple(
+                Record(
+                    one,
+                    added_of(row[width]),
+                    row[width + 1],
+                    _time(row[width + 2]),
+                    () if row[0] is None else (InvocationScore._make(row[:width]),),
+                )
+                for one, row in zip(those, found, strict=True)
+            )
 
-    def records(
+    def count_within(
         self,
-        rubric: str,
         *,
         skills: Sequence[str] = (),
         since: datetime | None = None,
         until: datetime | None = None,
-    ) -> Iterator[list[Record]]:
-        """Yield invocations from one snapshot by key, in parts; otherwise as :meth:`recent`."""
-        query, values = _records_query(rubric, skills, since, until)
-        with self._reading() as rows:
-            for part in rows.parts(f"{query} ORDER BY i.id", values, _AT_ONCE):
-                yield list(_records(part))
-
-    def count_within(
-        self, *, skills: Sequence[str] = (), since: datetime | None = None, until: datetime | None = None
+        filters: Filters = ANY,
     ) -> int:
         """Count the invocations within a window; empty ``skills`` means all skills."""
-        where, values = _where(skills, since, until)
+        where, values = _where(skills, since, until, filters)
         with self._reading() as rows:
             return _number(rows, f"SELECT count(*) FROM invocations i WHERE i.id > 0{where}", *values)  # noqa: S608
-
-    def answer(self, query: str) -> tuple[str | None, list[tuple[Any, ...]]]:
-        """Return the rubric version of the view ``skill_invocations``, and the rows of a query that reads it.
-
-        Raises:
-            IncompleteError: The database failed, or contains foreign values.
-        """
-        with self._reading() as rows:
-            shown = rows.rows("SELECT rubric_version FROM shown_rubric")
-            found = rows.rows(query)
-        for value in chain.from_iterable(found):
-            if not (value is None or isinstance(value, str | int) or (isinstance(value, float) and isfinite(value))):
-                raise foreign(self._target, str(value)[:50])
-        return (shown[0][0] if shown else None), found
 
     def amend(self, invocation_id: str, fields: Mapping[str, Any], rubric: str, scorer: Scorer) -> Scored | None:
         """Add fields to an invocation by hand, and score it again; later imports keep the fields.
@@ -528,6 +530,10 @@ class InvocationStore:
                 " the data is still in its write-ahead log; purge again later"
             )
 
+    def reading(self) -> AbstractContextManager[Bulk]:
+        """Read from one snapshot; the context may raise IncompleteError."""
+        return self._reading()
+
     @contextmanager
     def _reading(self) -> Iterator[Bulk]:
         engine = self._engine.execution_options(**{READING: True})
@@ -573,33 +579,14 @@ def _keyed(part: list[tuple[Any, ...]]) -> Iterator[tuple[int, Invocation]]:
     return zip((row[0] for row in part), invocations([row[1:] for row in part]), strict=True)
 
 
-def _records_query(
-    rubric: str, skills: Sequence[str], since: datetime | None, until: datetime | None
-) -> tuple[str, tuple[str, ...]]:
-    where, values = _where(skills, since, until)
-    own = ", ".join(f"i.{name}" for name in ("added", "origin", "imported_at", *FIELDS))
-    scores = ", ".join(f"s.{name}" for name in SCORE_COLUMNS)
-    query = (
-        f"SELECT {scores}, {own} FROM invocations i"  # noqa: S608
-        f" LEFT JOIN skill_scores s ON s.invocation_id = i.id AND s.rubric_version = ? WHERE i.id > 0{where}"
-    )
-    return query, (rubric, *values)
-
-
-def _records(found: Sequence[tuple[Any, ...]]) -> Iterator[Record]:
-    """Return the records of rows of :func:`_records_query`."""
-    width = len(SCORE_COLUMNS)
-    for one, row in zip(invocations([row[width + 3 :] for row in found]), found, strict=True):
-        scores = () if row[0] is None else (InvocationScore._make(row[:width]),)
-        yield Record(one, added_of(row[width]), row[width + 1], _time(row[width + 2]), scores)
-
-
 def _named(skill: str | None) -> tuple[str, ...]:
     return () if skill is None else (skill,)
 
 
-def _where(skills: Sequence[str], since: datetime | None, until: datetime | None) -> tuple[str, tuple[str, ...]]:
-    """Return SQL conditions and values for skills (empty for all) and a window."""
+def _where(
+    skills: Sequence[str], since: datetime | None, until: datetime | None, filters: Filters = ANY
+) -> tuple[str, tuple[str, ...]]:
+    """Return SQL conditions and values for skills (empty for all), a window and filters."""
     where, values = "", [_storable(name) for name in skills]
     if values:
         where = f" AND i.skill_name IN ({', '.join('?' * len(values))})" if len(values) > 1 else " AND i.skill_name = ?"
@@ -607,6 +594,11 @@ def _where(skills: Sequence[str], since: datetime | None, until: datetime | None
         if at is not None:
             where += f" AND i.timestamp {bound} ?"
             values.append(_second(at))
+    for dimension, column in DIMENSION_COLUMNS.items():
+        value = getattr(filters, dimension)
+        if value is not None:
+            where += f" AND i.{column} = ?"
+            values.append(_storable(value))
     return where, tuple(values)
 
 

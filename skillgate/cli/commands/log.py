@@ -36,6 +36,7 @@ from skillgate.invocations.records import (
     Selection,
     ShowRequest,
 )
+from skillgate.model.invocation import Caller, Filters
 from skillgate.registry import INVOCATION_FORMATS
 from skillgate.report.rendering import formats_of, render
 
@@ -155,6 +156,7 @@ def _listing(listing: argparse.ArgumentParser, showing: argparse.ArgumentParser)
     _add_skills(listing)
     _add_window(listing)
     _add_day(listing)
+    _add_filters(listing)
     listing.add_argument(
         "--limit",
         metavar="N",
@@ -193,6 +195,7 @@ def _reporting(
         _add_rubric(one)
         _add_day(one)
         _add_window(one)
+        _add_filters(one)
     dashboard.add_argument(
         "--gate", metavar="GATE", dest="gates", action="append", default=[], help="also show a gate; repeatable"
     )
@@ -201,9 +204,9 @@ def _reporting(
 
 def _taking_out(querying: argparse.ArgumentParser, exporting: argparse.ArgumentParser) -> None:
     log_query.add_arguments(querying)
-    querying.set_defaults(skills=(), rubric=None)  # the view has one rubric, and the query is of all skills
     _add_skills(exporting)
     _add_rubric(exporting)
+    _add_filters(exporting)
     for one in (querying, exporting):
         _add_day(one)
         _add_window(one)
@@ -231,6 +234,16 @@ def _add_skills(parser: argparse.ArgumentParser) -> None:
 def _add_day(parser: argparse.ArgumentParser) -> None:
     text = Rare("show the state at the end of this day, UTC (default: now)")
     parser.add_argument("--at", metavar="DATE", type=day_of, help=text)
+
+
+def _add_filters(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--skill-version", metavar="VERSION", help="only invocations of this version of a skill")
+    parser.add_argument("--model", metavar="NAME", help="only invocations with this model")
+    parser.add_argument("--project", metavar="LABEL", help="only invocations with this origin, as `log list` shows it")
+    parser.add_argument("--source", metavar="FORM", help="only invocations from this source, such as claude-code")
+    parser.add_argument(
+        "--caller", choices=[one.value for one in Caller], help="only invocations by this kind of caller"
+    )
 
 
 def _add_window(parser: argparse.ArgumentParser) -> None:
@@ -413,11 +426,6 @@ def _run_dashboard(args: argparse.Namespace, session: Console) -> int:
     return EXIT_PASSED
 
 
-def _run_query(args: argparse.Namespace, session: Console) -> int:
-    """Answer a published query."""
-    return log_query.run(args, _selection(args, session), session)
-
-
 def _run_export(args: argparse.Namespace, session: Console) -> int:
     """Export invocations."""
     return log_export.run(args, _selection(args, session), session)
@@ -434,7 +442,7 @@ _RUN: dict[str, Callable[[argparse.Namespace, Console], int]] = {
     "trend": _run_trend,
     "gate": _run_gate,
     "dashboard": _run_dashboard,
-    "query": _run_query,
+    "query": log_query.run,
     "export": _run_export,
     "purge": _run_purge,
 }
@@ -449,7 +457,10 @@ def _shown(view: View, session: Console) -> str:
 def _selection(args: argparse.Namespace, session: Console) -> Selection:
     days = args.days if args.days is not None else session.config.get(settings.LOG_DAYS)
     skills = tuple(args.skills)
-    return Selection(args.store, skills, _rubric(args, session), days=None if args.all else days, until=args.at)
+    filters = Filters(
+        version=args.skill_version, model=args.model, project=args.project, source=args.source, caller=args.caller
+    )
+    return Selection(args.store, skills, _rubric(args, session), None if args.all else days, args.at, filters)
 
 
 def _rubric(args: argparse.Namespace, session: Console) -> str:
