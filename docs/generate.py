@@ -16,6 +16,7 @@ from action import action_yml, example_workflows, inputs_table  # beside this fi
 
 from skillgate.cli.main import main as skillgate
 from skillgate.cli.options import Parser
+from skillgate.invocations.record_schema import invocation_schema
 from skillgate.model.score import Dimension
 from skillgate.registry import COMMANDS, Room
 from skillgate.report import rules
@@ -192,6 +193,7 @@ def generated() -> dict[str, str]:
         "schemas/adapter.schema.json": _json(adapter_schema()),
         "schemas/benchmark.schema.json": _json(benchmark_schema()),
         "schemas/strategy.schema.json": _json(strategy_schema()),
+        "schemas/invocation.schema.json": _json(invocation_schema()),
         "how-to/pull-requests.md": pull_requests_page(),
         "how-it-scores.md": how_it_scores_page(),
         "../action.yml": action_yml(),
