@@ -1,9 +1,10 @@
 """The JSON Schema of a line of JSON Lines, made from the keys and converters that read it.
 
-What a schema cannot say: that a day exists and is not in the future, that a sum is at most 2^53, that no more
-follow-ups are open than there were, that a name has no format characters, and that 1.0 is no id and no rating. It is
-stricter in two respects: a value is checked even if the same key at the top, or another name of it, overrides it; and
-it takes the times of ISO 8601 alone, of which the standard library reads a few odd variants.
+A schema cannot say that a day exists and is not in the future, that a sum is at most 2^53, or that no more follow-ups
+are open than there were. Nor can it say that a name has no format characters, or that 1.0 is no id and no rating.
+
+It is stricter in two respects. A value is checked even if the same key at the top, or another name of it, overrides
+it. And it takes the times of ISO 8601 alone, of which the standard library reads a few odd variants.
 """
 
 from __future__ import annotations
