@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jsonschema
 import pytest
@@ -15,6 +15,10 @@ from skillgate.invocations.formats import Options
 from skillgate.invocations.formats._record import CHOICES, FIELDS, FILLERS, invocation_of
 from skillgate.invocations.record_schema import invocation_schema
 from tests.architecture.source import ROOT
+from tests.cli.running import run
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SCHEMA = invocation_schema()
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
@@ -122,3 +126,7 @@ def test_every_key_has_a_shape_and_every_accepted_value_of_the_example_fits() ->
     assert not VALIDATOR.is_valid({"skill_name": "notes"})
     assert not VALIDATOR.is_valid({**BASE, "outcome": "good"})
     assert not VALIDATOR.is_valid([])
+
+
+def test_the_command_prints_it(tmp_path: Path) -> None:
+    assert run(tmp_path, "schema", "invocation").json == SCHEMA

@@ -82,11 +82,19 @@ def test_skills_window_and_rubric_choose_rows(place: str, tmp_path: Path) -> Non
     assert sorted(row["skill_name"] for row in some) == ["skill-1", "skill-1", "skill-3", "skill-3"]
     window = ("--at", "2026-03-01T12:00:03Z", "--days", "1")
     assert len(printed(tmp_path, place, *window)) == 3
+    put(store, [scored(invocation(20, model="m", skill_version="2"))])
+    for filters in (
+        ("--model", "m"),
+        ("--skill-version", "2"),
+        ("--project", "made", "--source", "log", "--model", "m"),
+    ):
+        assert [row["model"] for row in printed(tmp_path, place, "--all", *filters)] == ["m"]
+    assert not printed(tmp_path, place, "--all", "--model", "other")
     store.rescore("1.0", lambda _: score("1.0", total=2.0), skill="skill-1", make_current=False)
     rows = printed(tmp_path, place, "--all", "--rubric", "1.0")
-    assert sorted(row["quality_score"] for row in rows) == [""] * 8 + ["2.0"] * 2
+    assert sorted(row["quality_score"] for row in rows) == [""] * 9 + ["2.0"] * 2
     done = run(tmp_path, "log", "export", "--all", "--rubric", "1.0", "--store", place)
-    assert "8 of them are not scored by rubric 1.0" in done.err
+    assert "9 of them are not scored by rubric 1.0" in done.err
     late = run(tmp_path, "log", "export", "--at", "2020-01-01", "--store", place)
     assert (late.code, late.out.count("\n"), "use --all" in late.err) == (0, 1, True)
     assert parquet(tmp_path, place, "--at", "2020-01-01").num_rows == 0
