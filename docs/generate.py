@@ -9,6 +9,7 @@ import argparse
 import difflib
 import io
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -16,6 +17,9 @@ from action import action_yml, example_workflows, inputs_table  # beside this fi
 
 from skillgate.cli.main import main as skillgate
 from skillgate.cli.options import Parser
+from skillgate.invocations import rubric
+from skillgate.invocations.record_schema import invocation_schema
+from skillgate.model.invocation import Component
 from skillgate.model.score import Dimension
 from skillgate.registry import COMMANDS, Room
 from skillgate.report import rules
@@ -156,6 +160,131 @@ def pull_requests_page() -> str:
     return f"{before}{begin}{inputs_table()}{end}{after}"
 
 
+def rubric_page() -> str:
+    """Write the rules and baselines of both versions of the rubric for recorded invocations."""
+    points = [
+        f"| {component.value} {component.points} | {name} | {most} |"
+        for component, parts in zip(Component, rubric.PARTS, strict=True)
+        for name, most in parts
+    ]
+    baselines = [
+        f"| `{one.category}` | {one.tokens_per_unit} × {one.unit} | {one.calls_per_unit} × {one.call_unit}"
+        f" | {one.time_ms / 1000:g} s |"
+        for one in rubric.BASELINES.values()
+    ]
+    signals = ", ".join(f"`{field}` {most}" for field, most in rubric.CODE_SIGNALS.items())
+    assumed = "".join(f"| `{field}` | {value:g} |\n" for field, value in rubric.LITERAL_ASSUMED.items())
+    facts = {
+        "points": "\n".join(points),
+        "baselines": "\n".join(baselines),
+        "signals": signals,
+        "assumed": assumed.rstrip(),
+        "coverage": f"{rubric.LEAST_COVERAGE:g}",
+        "as_is": f"{rubric.AS_IS:g}",
+        "failed": rubric.FAILED,
+        "displeased": rubric.DISPLEASED,
+        "current": _choices(rubric.DEFAULT),
+        "literal": _choices(rubric.LITERAL),
+    }
+    return NOTE + _RUBRIC.format(**facts)
+
+
+_FIELD, _CODE = re.compile(r"{(.+?)}"), r"`\1`"
+
+
+def _choices(version: str) -> str:
+    """Write a table of each part that is a choice; fields of an invocation are code."""
+    parts = []
+    for part, worths in rubric.CHOICES[version].items():
+        rows = [
+            f"| {'–' if points is None else f'{points:g}'} | {_FIELD.sub(_CODE, words)} |" for points, words in worths
+        ]
+        parts.append(f"#### {part.capitalize()}\n\n| points | if |\n|--:|---|\n" + "\n".join(rows) + "\n")
+    return "\n".join(parts).rstrip()
+
+
+_RUBRIC = """# The rubric for recorded invocations
+
+`skillgate log` scores each [recorded invocation](how-to/invocations.md) from 0 to 100. `skillgate log score FILE` and
+`skillgate log show ID` show which of these rules applied.
+
+| component and its points | part | points |
+|---|---|--:|
+{points}
+
+## Baselines
+
+Effort is compared with what a task of its category takes. A category that is not listed here is measured as analysis.
+
+| category | tokens | tool calls | time |
+|---|---|---|--:|
+{baselines}
+
+## Rubric 1.1
+
+The default. A part without a signal has no points (–), and its component is measured by its other parts. The total is
+100 × the share that the known components earn. `coverage` is the share of the points that could be observed. Below
+{coverage} there is no total.
+
+### Choices
+
+The first row that applies counts. An edit ratio below {as_is} counts as no edits, and a positive rating as accepted.
+
+{current}
+
+### Shares
+
+These parts earn a share of their points, at most all of them.
+
+| part | share |
+|---|---|
+| tokens | baseline × `output_size` / `tokens_used` |
+| tool calls | baseline × `files_changed` / `tool_call_count` for code, × `units` for everything else |
+| time | baseline × `time_units` / `duration_ms` |
+| completeness | `delivered_items` / `requested_items` |
+| code quality | what passed, of what was checked: {signals} |
+| edits | 1 − `user_edit_ratio` |
+
+- `units` and `time_units` are 1 if they are not recorded.
+- No tool calls earn full points, unless it is uncertain where the invocation ended.
+- 0 tokens, 0 ms, and no output, file or requested item are not measurements.
+- Code quality applies only if `output_type` is code.
+
+### Limits
+
+- With at most {failed} points for completion, efficiency is 0 where it was measured, and output quality has at most the
+  points of its completeness.
+- With a negative rating, satisfaction has at most {displeased} points.
+
+## Rubric 1.0
+
+The published functions, unchanged. The total is the sum of the components, and there is none if a component is missing.
+
+### Choices in 1.0
+
+An unknown edit ratio counts as no edits here, and ratings do not count.
+
+{literal}
+
+### Shares in 1.0
+
+The shares are those of 1.1, with these differences:
+
+- Only `code_generation` has tokens and tool calls. Any other category has no efficiency, and so no total.
+- Time is compared with one task of any size.
+- Tool calls are the entries of the list, or else their number.
+- Output that is not code has full points for code quality. Linter and types pass unless they are known to fail, and
+  tests fail unless they are known to pass.
+- Fractions are dropped: of efficiency as a whole, and of completeness and edits.
+
+What is not recorded is assumed:
+
+| field | value |
+|---|--:|
+{assumed}
+"""
+
+
 def _default(value: object) -> str:
     return "—" if value is None else f"`{value}`"
 
@@ -192,8 +321,10 @@ def generated() -> dict[str, str]:
         "schemas/adapter.schema.json": _json(adapter_schema()),
         "schemas/benchmark.schema.json": _json(benchmark_schema()),
         "schemas/strategy.schema.json": _json(strategy_schema()),
+        "schemas/invocation.schema.json": _json(invocation_schema()),
         "how-to/pull-requests.md": pull_requests_page(),
         "how-it-scores.md": how_it_scores_page(),
+        "rubric.md": rubric_page(),
         "../action.yml": action_yml(),
         **{f"../{path}": text for path, text in example_workflows().items()},
     }

@@ -2,7 +2,7 @@
 
 A pull request can put a symbolic link in the place of a report or its directory: nothing is written through one.
 """
-# ruff: noqa: PTH101, PTH103, PTH105, PTH108, PTH112, PTH114, PTH115, PTH117, PTH118, PTH119, PTH120, PTH123
+# ruff: noqa: PTH101, PTH103, PTH105, PTH108, PTH112, PTH113, PTH114, PTH115, PTH117, PTH118, PTH119, PTH120, PTH123
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from skillgate.model.skill import SKILL_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import IO
 
 
 def write(name: str, data: bytes, *, cwd: str, parents: bool = False) -> None:
@@ -31,6 +32,28 @@ def write(name: str, data: bytes, *, cwd: str, parents: bool = False) -> None:
             file.write(data)
     except (OSError, ValueError) as error:  # a name with a NUL is a ValueError
         raise UsageError(f"cannot write {name}: {getattr(error, 'strerror', None) or error}") from error
+
+
+@contextmanager
+def streamed(name: str, *, cwd: str) -> Iterator[IO[bytes]]:
+    """Yield a file that takes the place of the named one when the block ends; after a failure nothing changed.
+
+    Raises:
+        UsageError: it cannot be written; also from :func:`require_place`.
+    """
+    place = require_place(name, cwd)
+    temporary = os.path.join(os.path.dirname(place), f".skillgate-{os.urandom(8).hex()}.tmp")
+    if os.path.lexists(place) and not os.path.isfile(place):
+        raise UsageError(f"cannot write {name}: it is not a regular file")
+    try:
+        with open(temporary, "xb", opener=unlinked) as file:
+            yield file
+        os.replace(temporary, place)
+    except OSError as error:
+        raise UsageError(f"cannot write {name}: {error.strerror or error}") from error
+    finally:
+        with suppress(OSError):
+            os.unlink(temporary)
 
 
 def replace(path: str, data: bytes, *, status: os.stat_result | None = None) -> None:

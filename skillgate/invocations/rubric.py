@@ -14,13 +14,14 @@ Source: the skill scoring rubric; R1–R17 in the comments are its defects, list
 from __future__ import annotations
 
 from math import floor
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from skillgate.errors import UsageError
 from skillgate.model.invocation import Accuracy, Component, Ending, Invocation, InvocationScore, Part
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     Scorer: TypeAlias = Callable[[Invocation], InvocationScore]
     Explainer: TypeAlias = Callable[[Invocation], tuple[Part, ...]]
@@ -86,14 +87,31 @@ def baseline_of(category: str | None) -> Baseline:
 
 Worth: TypeAlias = tuple[float | None, str]
 """Points or None, and a text template over the fields of Invocation and Baseline."""
+Rule: TypeAlias = "tuple[Callable[[Invocation], object], Worth]"
+"""A condition, and what it is worth. Of a list of rules the first that applies counts; the last always applies."""
 
-# The maximum points of each part, by component. Source: the rubric's tables.
-_PARTS = (
+
+def _always(_invocation: Invocation) -> bool:
+    return True
+
+
+def _first(rules: Iterable[Rule], invocation: Invocation) -> Worth:
+    worth: Worth = (None, "")
+    for applies, worth in rules:  # noqa: B007 - the last one always applies
+        if applies(invocation):
+            break
+    return worth
+
+
+PARTS = (
     (("ending", 25),),
     (("tokens", 8), ("tool calls", 6), ("time", 6)),
     (("accuracy", 12), ("completeness", 10), ("code quality", 8)),
     (("acceptance", 10), ("edits", 8), ("follow-ups", 7)),
 )
+"""The maximum points of each part, in the order of :class:`Component`. Source: the rubric's tables."""
+CODE_SIGNALS = {"linter_passed": 3, "types_valid": 2, "tests_passed": 3}
+"""The points of code quality, by signal. Source: the rubric's function for output quality."""
 _COMPONENTS = tuple(Component)
 _POINTS = tuple(component.points for component in _COMPONENTS)
 
@@ -104,6 +122,8 @@ _ACCURACIES: dict[Accuracy, Worth] = {
     Accuracy.PARTIALLY: (6.0, "the user found it partially accurate"),
     Accuracy.INACCURATE: (0.0, "the user found it inaccurate"),
 }
+
+_VALIDATED: Worth = (12.0, "the output was validated")
 
 _FLAGS = {True: "yes", False: "no", None: "unknown"}
 _ALMOST = 1e-9  # a product such as 1.005 × 100 ends just below its half
@@ -124,13 +144,13 @@ def _explained(
 
     Args:
         invocation: the scored invocation.
-        worths: by component, in the order of ``_PARTS``; trailing parts that do not apply are omitted.
+        worths: by component, in the order of ``PARTS``; trailing parts that do not apply are omitted.
         adjustments: deductions from a whole component: points ≤ 0 of 0.
         assumed: values that the rubric assumes for missing fields of Invocation.
     """
     facts = _facts(invocation, assumed)
     found: list[Part] = []
-    for component, parts, row in zip(_COMPONENTS, _PARTS, worths, strict=True):
+    for component, parts, row in zip(_COMPONENTS, PARTS, worths, strict=True):
         found += (
             Part(component, name, points, most, words.format_map(facts))
             for (name, most), (points, words) in zip(parts, row, strict=False)
@@ -155,14 +175,14 @@ def _shown(value: object) -> str:
 
 # Version 1.1
 
-_LEAST_COVERAGE = 0.35  # Source: decision; below it a total describes the recorder more than the skill
-_FAILED = 5  # maximum completion points of a failed invocation (R9)
-_DISPLEASED = 12  # maximum satisfaction points with a negative rating (R17)
-_AS_IS = 0.05  # below this edit ratio an output counts as used without edits
+LEAST_COVERAGE = 0.35  # Source: decision; below it a total describes the recorder more than the skill
+FAILED = 5  # maximum completion points of a failed invocation (R9)
+DISPLEASED = 12  # maximum satisfaction points with a negative rating (R17)
+AS_IS = 0.05  # below this edit ratio an output counts as used without edits
 _ASSUMED = {"units": 1, "time_units": 1}  # a record without units counts as one task (R2, R7)
 
-_MOST = tuple(tuple(most for _, most in parts) for parts in _PARTS)
-_CODE_ONLY = _PARTS[2][2][1]  # points of code quality, which applies to nothing else
+_MOST = tuple(tuple(most for _, most in parts) for parts in PARTS)
+_CODE_ONLY = PARTS[2][2][1]  # points of code quality, which applies to nothing else
 _ALL = sum(map(sum, _MOST))
 
 _ENDINGS: dict[Ending, Worth] = {
@@ -177,7 +197,7 @@ _SEVERAL = "{follow_up_count} follow-ups, "
 _LIMITS = {
     Component.EFFICIENCY: "a failure gets no points for efficiency",
     Component.QUALITY: "a failure gets points for completeness only",
-    Component.SATISFACTION: f"limited to {_DISPLEASED} points by a negative rating",
+    Component.SATISFACTION: f"limited to {DISPLEASED} points by a negative rating",
 }
 
 
@@ -195,7 +215,7 @@ def _score(invocation: Invocation) -> InvocationScore:
     baseline = baseline_of(invocation.skill_category)
     _, _, left, coverage = _sheet(invocation, baseline)
     total = None
-    if coverage >= _LEAST_COVERAGE:
+    if coverage >= LEAST_COVERAGE:
         got, most = 0.0, 0
         for points, highest in zip(left, _POINTS):  # noqa: B905 - both are four; checking costs time
             if points is not None:
@@ -227,7 +247,7 @@ def _sheet(it: Invocation, baseline: Baseline) -> _Sheet:
         (_completion(it),),
         (_tokens(it, baseline), _calls(it, baseline), _time(it, baseline)),
         (_accuracy(it), completeness, _code_quality(it)) if code else (_accuracy(it), completeness),
-        (_acceptance(it), _edits(it), _follow_ups(it)),
+        (_first(_ACCEPTANCE, it), _edits(it), _first(_FOLLOW_UPS, it)),
     )
     observed = 0
     earned: list[float | None] = []
@@ -245,11 +265,11 @@ def _sheet(it: Invocation, baseline: Baseline) -> _Sheet:
 
 def _limited(earned: list[float | None], completeness: float, *, displeased: bool) -> list[float | None]:
     completion, efficiency, quality, satisfaction = earned
-    if completion is not None and completion <= _FAILED:
+    if completion is not None and completion <= FAILED:
         efficiency = None if efficiency is None else 0.0
         quality = None if quality is None else min(quality, completeness)
-    if displeased and satisfaction is not None and satisfaction > _DISPLEASED:
-        satisfaction = float(_DISPLEASED)
+    if displeased and satisfaction is not None and satisfaction > DISPLEASED:
+        satisfaction = float(DISPLEASED)
     return [completion, efficiency, quality, satisfaction]
 
 
@@ -258,25 +278,26 @@ def _share(share: float, most: int) -> float:
     return float(most) if share >= 1 else most * share if share > 0 else 0.0
 
 
+def _nothing_produced(it: Invocation) -> bool:
+    return it.output_size == 0 and not (it.delivered_items or 0) > 0
+
+
+# R8: a recorded ending first, then the worst of the other signals.
+_SIGNS: tuple[Rule, ...] = (
+    (attrgetter("crashed"), (0.0, "crashed, hung or timed out")),
+    (_nothing_produced, (0.0, "no output")),
+    (attrgetter("workaround_used"), (10.0, "needed a workaround")),
+    (attrgetter("partial_completion"), (15.0, "partly completed")),
+    (attrgetter("recovered"), (20.0, "recovered from an error")),
+    (attrgetter("failure_explained"), (5.0, "failed and explained why")),
+    (attrgetter("error_count"), (0.0, "errors: {error_count}, no recovery recorded")),
+    (lambda it: it.error_count == 0, (25.0, "no errors")),
+    (_always, (None, "neither the ending nor errors were recorded")),
+)
+
+
 def _completion(it: Invocation) -> Worth:
-    # R8: a recorded ending first, then the worst of the other signals.
-    if it.ending is not None:
-        return _ENDINGS[it.ending]
-    if it.crashed:
-        return 0.0, "crashed, hung or timed out"
-    if it.output_size == 0 and not (it.delivered_items or 0) > 0:
-        return 0.0, "no output"
-    if it.workaround_used:
-        return 10.0, "needed a workaround"
-    if it.partial_completion:
-        return 15.0, "partly completed"
-    if it.recovered:
-        return 20.0, "recovered from an error"
-    if it.failure_explained:
-        return 5.0, "failed and explained why"
-    if it.error_count is None:
-        return None, "neither the ending nor errors were recorded"
-    return (0.0, "errors: {error_count}, no recovery recorded") if it.error_count else (25.0, "no errors")
+    return _first(_SIGNS, it) if it.ending is None else _ENDINGS[it.ending]
 
 
 def _tokens(it: Invocation, baseline: Baseline) -> Worth:
@@ -328,12 +349,14 @@ def _time(it: Invocation, baseline: Baseline) -> Worth:
     return _share(baseline.time_ms * units / spent, 6), "{duration_ms} ms; {time_ms} × {time_units} expected"
 
 
+_CHECKED: tuple[Rule, ...] = (
+    (attrgetter("output_validated"), _VALIDATED),
+    (_always, (None, "accuracy was neither rated nor checked")),  # R11
+)
+
+
 def _accuracy(it: Invocation) -> Worth:
-    if it.accuracy is not None:
-        return _ACCURACIES[it.accuracy]
-    if it.output_validated:
-        return 12.0, "the output was validated"
-    return None, "accuracy was neither rated nor checked"  # R11
+    return _first(_CHECKED, it) if it.accuracy is None else _ACCURACIES[it.accuracy]
 
 
 def _completeness(it: Invocation) -> Worth:
@@ -348,7 +371,8 @@ def _completeness(it: Invocation) -> Worth:
 def _code_quality(it: Invocation) -> Worth:
     # R12: a missing signal neither passes nor fails.
     got = known = 0
-    for passed, points in ((it.linter_passed, 3), (it.types_valid, 2), (it.tests_passed, 3)):
+    for field, points in CODE_SIGNALS.items():
+        passed = getattr(it, field)
         if passed is not None:
             known += points
             got += points if passed else 0
@@ -357,21 +381,20 @@ def _code_quality(it: Invocation) -> Worth:
     return 8 * got / known, "linter passed: {linter_passed}; types valid: {types_valid}; tests passed: {tests_passed}"
 
 
-def _acceptance(it: Invocation) -> Worth:
-    accepted = it.user_accepted
-    if accepted is None and it.rating == "positive":
-        accepted = True  # R17
-    if accepted:
-        if it.user_edit_ratio is None:
-            return 7.0, "accepted; edits unknown"  # R14
-        return (10.0, "accepted without edits") if it.user_edit_ratio < _AS_IS else (7.0, "accepted with edits")
-    if it.user_used_output:
-        return 5.0, "used, but not accepted"
-    if accepted is None and it.user_used_output is None:
-        if it.rating == "negative":
-            return 0.0, "negative rating"  # else a negative rating alone would give a better total than a positive one
-        return None, "acceptance and use unknown"  # R15
-    return 0.0, "neither accepted nor used"
+def _accepted(it: Invocation) -> bool:
+    return it.user_accepted or (it.user_accepted is None and it.rating == "positive")  # R17
+
+
+_ACCEPTANCE: tuple[Rule, ...] = (
+    (lambda it: _accepted(it) and it.user_edit_ratio is None, (7.0, "accepted; edits unknown")),  # R14
+    (lambda it: _accepted(it) and (it.user_edit_ratio or 0) < AS_IS, (10.0, "accepted without edits")),
+    (_accepted, (7.0, "accepted with edits")),
+    (attrgetter("user_used_output"), (5.0, "used, but not accepted")),
+    (lambda it: it.user_accepted is False or it.user_used_output is False, (0.0, "neither accepted nor used")),
+    # Otherwise a negative rating alone would give a better total than a positive one.
+    (lambda it: it.rating == "negative", (0.0, "negative rating")),
+    (_always, (None, "acceptance and use unknown")),  # R15
+)
 
 
 def _edits(it: Invocation) -> Worth:
@@ -380,18 +403,16 @@ def _edits(it: Invocation) -> Worth:
     return _share(1 - it.user_edit_ratio, 8), "edit ratio {user_edit_ratio}"
 
 
-def _follow_ups(it: Invocation) -> Worth:
-    # R16: one open follow-up is no better than several resolved ones.
-    count, still_open = it.follow_up_count, it.follow_up_open
-    if count is None:
-        return None, "number of follow-ups unknown"
-    if count <= 0:
-        return 7.0, "no follow-ups"
-    if count == 1:
-        return (2.0, "one follow-up, still open") if still_open else (4.0, "one follow-up")
-    # If several follow-ups of unknown state gave None, a second follow-up could raise the score.
-    resolved = still_open == 0
-    return (2.0, _SEVERAL + "all resolved") if resolved else (0.0, _SEVERAL + "not all known to be resolved")
+# R16: one open follow-up is no better than several resolved ones. If several of unknown state gave None, a second
+# follow-up could raise the score.
+_FOLLOW_UPS: tuple[Rule, ...] = (
+    (lambda it: it.follow_up_count is None, (None, "number of follow-ups unknown")),
+    (lambda it: (it.follow_up_count or 0) <= 0, (7.0, "no follow-ups")),
+    (lambda it: it.follow_up_count == 1 and it.follow_up_open, (2.0, "one follow-up, still open")),
+    (lambda it: it.follow_up_count == 1, (4.0, "one follow-up")),
+    (lambda it: it.follow_up_open == 0, (2.0, _SEVERAL + "all resolved")),
+    (_always, (0.0, _SEVERAL + "not all known to be resolved")),
+)
 
 
 # Version 1.0. Missing data counts as good: no recorded errors means no errors, and an output without a size has one
@@ -400,7 +421,7 @@ def _follow_ups(it: Invocation) -> Worth:
 # method has four functions but none for the total, which is their sum.
 
 # What the method assumes for missing fields. For acceptance it assumes an edit ratio of 0 instead (R14).
-_LITERAL_ASSUMED = {
+LITERAL_ASSUMED = {
     **{"output_size": 1, "files_changed": 1, "tool_call_kinds": 0},
     **{"requested_items": 1, "delivered_items": 1, "user_edit_ratio": 0.5},
 }
@@ -428,15 +449,15 @@ def _literal_explain(invocation: Invocation) -> tuple[Part, ...]:
         exact, whole = _literal_sum(row), _literal_points(row)
         if exact is not None and whole is not None and whole != exact:
             dropped[component] = Part(component, "fraction", whole - exact, 0, "the method drops it")
-    return _explained(invocation, worths, dropped, _LITERAL_ASSUMED)
+    return _explained(invocation, worths, dropped, LITERAL_ASSUMED)
 
 
 def _literal_worths(it: Invocation, baseline: Baseline) -> tuple[tuple[Worth, ...], ...]:
     return (
-        (_literal_completion(it),),
+        (_first(_LITERAL_SIGNS, it),),
         (_literal_tokens(it, baseline), _literal_calls(it, baseline), _literal_time(it, baseline)),
         (_literal_accuracy(it), _literal_completeness(it), _literal_code_quality(it)),
-        (_literal_acceptance(it), _literal_edits(it), _literal_follow_ups(it)),
+        (_first(_LITERAL_ACCEPTANCE, it), _literal_edits(it), _first(_LITERAL_FOLLOW_UPS, it)),
     )
 
 
@@ -451,19 +472,17 @@ def _literal_points(row: tuple[Worth, ...]) -> float | None:
 
 
 def _or_assumed(value: float | None, field: str) -> float:
-    return _LITERAL_ASSUMED[field] if value is None else value
+    return LITERAL_ASSUMED[field] if value is None else value
 
 
-def _literal_completion(it: Invocation) -> Worth:
-    if not it.error_count:
-        return 25.0, "no errors recorded"
-    if it.recovered:
-        return 20.0, "recovered from an error"
-    if it.partial_completion:
-        return 15.0, "partly completed"
-    if it.workaround_used:
-        return 10.0, "needed a workaround"
-    return (5.0, "failed and explained why") if it.failure_explained else (0.0, "errors: {error_count}")
+_LITERAL_SIGNS: tuple[Rule, ...] = (
+    (lambda it: not it.error_count, (25.0, "no errors recorded")),
+    (attrgetter("recovered"), (20.0, "recovered from an error")),
+    (attrgetter("partial_completion"), (15.0, "partly completed")),
+    (attrgetter("workaround_used"), (10.0, "needed a workaround")),
+    (attrgetter("failure_explained"), (5.0, "failed and explained why")),
+    (_always, (0.0, "errors: {error_count}")),
+)
 
 
 def _literal_tokens(it: Invocation, baseline: Baseline) -> Worth:
@@ -494,12 +513,16 @@ def _literal_time(it: Invocation, baseline: Baseline) -> Worth:
     return 6 * min(1.0, baseline.time_ms / max(it.duration_ms, 1)), "{duration_ms} ms; {time_ms} expected"
 
 
+_LITERAL_CHECKED: tuple[Rule, ...] = (
+    (attrgetter("feedback_given"), (0.0, "feedback without accuracy")),
+    (attrgetter("output_validated"), _VALIDATED),
+    (attrgetter("error_count"), (0.0, "not validated, with errors")),
+    (_always, (8.0, "no errors recorded")),
+)
+
+
 def _literal_accuracy(it: Invocation) -> Worth:
-    if it.feedback_given or it.accuracy is not None:
-        return _ACCURACIES[it.accuracy] if it.accuracy is not None else (0.0, "feedback without accuracy")
-    if it.output_validated:
-        return 12.0, "the output was validated"
-    return (0.0, "not validated, with errors") if it.error_count else (8.0, "no errors recorded")
+    return _first(_LITERAL_CHECKED, it) if it.accuracy is None else _ACCURACIES[it.accuracy]
 
 
 def _literal_completeness(it: Invocation) -> Worth:
@@ -513,14 +536,18 @@ def _literal_code_quality(it: Invocation) -> Worth:
     if it.output_type != "code":
         return 8.0, "the output is not code"
     # The linter and the types pass unless they are known not to; the tests fail unless they are known to pass (R12).
-    points = 3 * (it.linter_passed is not False) + 2 * (it.types_valid is not False) + 3 * bool(it.tests_passed)
+    linter, types, tests = CODE_SIGNALS.values()
+    points = linter * (it.linter_passed is not False) + types * (it.types_valid is not False)
+    points += tests * bool(it.tests_passed)
     return float(points), "linter passed: {linter_passed}; types valid: {types_valid}; tests passed: {tests_passed}"
 
 
-def _literal_acceptance(it: Invocation) -> Worth:
-    if it.user_accepted:
-        return (10.0, "accepted without edits") if (it.user_edit_ratio or 0) < _AS_IS else (7.0, "accepted with edits")
-    return (5.0, "used, but not accepted") if it.user_used_output else (0.0, "neither accepted nor used")
+_LITERAL_ACCEPTANCE: tuple[Rule, ...] = (
+    (lambda it: it.user_accepted and (it.user_edit_ratio or 0) < AS_IS, (10.0, "accepted without edits")),
+    (attrgetter("user_accepted"), (7.0, "accepted with edits")),
+    (attrgetter("user_used_output"), (5.0, "used, but not accepted")),
+    (_always, (0.0, "neither accepted nor used")),
+)
 
 
 def _literal_edits(it: Invocation) -> Worth:
@@ -528,13 +555,12 @@ def _literal_edits(it: Invocation) -> Worth:
     return float(int(8 * (1 - min(ratio, 1.0)))), "edit ratio {user_edit_ratio}"
 
 
-def _literal_follow_ups(it: Invocation) -> Worth:
-    count = it.follow_up_count or 0
-    if not count:
-        return 7.0, "no follow-ups recorded"
-    if count == 1:
-        return 4.0, "one follow-up"
-    return (2.0, "all follow-ups resolved") if it.follow_up_open == 0 else (0.0, "not all follow-ups resolved")
+_LITERAL_FOLLOW_UPS: tuple[Rule, ...] = (
+    (lambda it: not it.follow_up_count, (7.0, "no follow-ups recorded")),
+    (lambda it: it.follow_up_count == 1, (4.0, "one follow-up")),
+    (lambda it: it.follow_up_open == 0, (2.0, "all follow-ups resolved")),
+    (_always, (0.0, "not all follow-ups resolved")),
+)
 
 
 _VERSIONS: dict[str, tuple[Scorer, Explainer]] = {
@@ -542,3 +568,24 @@ _VERSIONS: dict[str, tuple[Scorer, Explainer]] = {
     DEFAULT: (_score, _explain),
 }
 VERSIONS = tuple(_VERSIONS)
+
+
+def _worths(known: Mapping[Any, Worth], rules: Sequence[Rule]) -> tuple[Worth, ...]:
+    return (*known.values(), *(worth for _, worth in rules))
+
+
+CHOICES: dict[str, dict[str, tuple[Worth, ...]]] = {
+    DEFAULT: {
+        "ending": _worths(_ENDINGS, _SIGNS),
+        "accuracy": _worths(_ACCURACIES, _CHECKED),
+        "acceptance": _worths({}, _ACCEPTANCE),
+        "follow-ups": _worths({}, _FOLLOW_UPS),
+    },
+    LITERAL: {
+        "ending": _worths({}, _LITERAL_SIGNS),
+        "accuracy": _worths(_ACCURACIES, _LITERAL_CHECKED),
+        "acceptance": _worths({}, _LITERAL_ACCEPTANCE),
+        "follow-ups": _worths({}, _LITERAL_FOLLOW_UPS),
+    },
+}
+"""What the parts that are a choice are worth, by version and part, in the order in which they are tried."""

@@ -406,6 +406,10 @@ class InvocationStore:
                 " the data is still in its write-ahead log; purge again later"
             )
 
+    def reading(self) -> AbstractContextManager[Bulk]:
+        """Read from one snapshot; the context may raise IncompleteError."""
+        return self._reading()
+
     @contextmanager
     def _reading(self) -> Iterator[Bulk]:
         engine = self._engine.execution_options(**{READING: True})

@@ -49,6 +49,7 @@ KEEPERS = {  # the one module that may import a package of an extra
     "skillgate.bench.scorers.json_schema": {"jsonschema", "referencing"},
     "skillgate.bench.schemas": {"jsonschema", "jsonschema_specifications", "referencing"},
     "skillgate.invocations.formats._struct": {"msgspec"},
+    "skillgate.invocations.exporting": {"pyarrow"},  # within a function
     "skillgate.lsp.server": {"asyncio", "lsprotocol", "pygls"},
     "skillgate.invocations.figures": {"numpy"},
     "skillgate.invocations.groups": {"numpy"},

@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from skillgate import settings
+from skillgate.cli import log_export, log_query
 from skillgate.cli.options import (
     Rare,
     add_output,
@@ -60,6 +61,8 @@ _WORDS = {
     "trend": "compare the last seven days with the days before",
     "gate": "check skills against a gate: publish, feature, deprecation, or one from the configuration",
     "dashboard": "show leaderboard, tiers, trends and improvements, as tables, JSON or a page",
+    "query": "answer one of the three queries that were published with the rubric",
+    "export": "write invocations with their scores as CSV or Parquet",
     "purge": "delete invocations",
 }
 _MORE = {
@@ -87,6 +90,8 @@ interval of the difference excludes 0. So fewer than one in twenty reported chan
 A gate is either a requirement, which fails on too few invocations, or a trigger, which asks for a review if all of its
 conditions hold. Without SKILL every skill in the store is checked. Exits with 1 if a requirement failed or a trigger
 fired, and with 3 if there is not enough data to decide.""",
+    "query": log_query.DESCRIPTION,
+    "export": log_export.DESCRIPTION,
     "purge": """\
 In a SQLite file, deleted data is overwritten. On a terminal this asks first; elsewhere --yes is required.""",
 }
@@ -105,6 +110,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _listing(parsers["list"], parsers["show"])
     _changing(parsers["rescore"], parsers["purge"])
     _reporting(parsers["stats"], parsers["trend"], parsers["gate"], parsers["dashboard"])
+    _taking_out(parsers["query"], parsers["export"])
 
 
 def _taking(
@@ -194,6 +200,17 @@ def _reporting(
         "--gate", metavar="GATE", dest="gates", action="append", default=[], help="also show a gate; repeatable"
     )
     add_output(dashboard, formats_of("invocations"))
+
+
+def _taking_out(querying: argparse.ArgumentParser, exporting: argparse.ArgumentParser) -> None:
+    log_query.add_arguments(querying)
+    _add_skills(exporting)
+    _add_rubric(exporting)
+    _add_filters(exporting)
+    for one in (querying, exporting):
+        _add_day(one)
+        _add_window(one)
+    log_export.add_arguments(exporting)
 
 
 def _add_rubric(parser: argparse.ArgumentParser) -> None:
@@ -409,6 +426,11 @@ def _run_dashboard(args: argparse.Namespace, session: Console) -> int:
     return EXIT_PASSED
 
 
+def _run_export(args: argparse.Namespace, session: Console) -> int:
+    """Export invocations."""
+    return log_export.run(args, _selection(args, session), session)
+
+
 _RUN: dict[str, Callable[[argparse.Namespace, Console], int]] = {
     "import": _run_import,
     "add": _run_add,
@@ -420,6 +442,8 @@ _RUN: dict[str, Callable[[argparse.Namespace, Console], int]] = {
     "trend": _run_trend,
     "gate": _run_gate,
     "dashboard": _run_dashboard,
+    "query": log_query.run,
+    "export": _run_export,
     "purge": _run_purge,
 }
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from skillgate.cli.options import json_text
 from skillgate.errors import UsageError
 from skillgate.format import did_you_mean
+from skillgate.invocations.record_schema import invocation_schema
 from skillgate.report.schema import (
     adapter_schema,
     benchmark_schema,
@@ -29,6 +30,7 @@ _SCHEMAS = {
     "adapter": adapter_schema,
     "benchmark": benchmark_schema,
     "strategy": strategy_schema,
+    "invocation": invocation_schema,
 }
 
 

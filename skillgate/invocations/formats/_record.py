@@ -140,6 +140,10 @@ def identifier(value: object) -> str | None:
     return str(value) if type(value) is int and abs(value) <= MOST else name(value)
 
 
+CHOICES: dict[Converter, tuple[str, ...]] = {}
+"""The words of converters that accept a few."""
+
+
 def _choice(members: type[Enum], nothing: str) -> Converter:
     known = {**{member.value: member for member in members}, nothing: None}
 
@@ -148,6 +152,7 @@ def _choice(members: type[Enum], nothing: str) -> Converter:
             return known[value]
         raise UnfitError(f"one of {', '.join(known)}", value)
 
+    CHOICES[convert] = tuple(known)
     return convert
 
 

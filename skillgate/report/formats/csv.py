@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 from typing import TYPE_CHECKING
 
+from skillgate.format import printable
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from skillgate.model.bench import BenchReport, CompletionReport
 
@@ -34,10 +36,13 @@ class _Lines:
 
 def render(report: BenchReport) -> str:
     """Render it; what was not measured is an empty cell."""
+    return text([_HEAD, *map(_row, report.reports)], number=".6g")
+
+
+def text(rows: Iterable[Iterable[object]], *, number: str = "") -> str:
+    """Return rows as CSV; None is an empty cell. ``number`` is the format of fractions, by default exact."""
     out = _Lines()
-    writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow(_HEAD)
-    writer.writerows([_cell(value) for value in _row(one)] for one in report.reports)
+    csv.writer(out, lineterminator="\r\n").writerows([_cell(value, number) for value in row] for row in rows)
     return "".join(out.written)
 
 
@@ -55,9 +60,15 @@ def _row(report: CompletionReport) -> Iterator[object]:
     yield {True: "pass", False: "fail", None: None}[report.gate.passed]
 
 
-def _cell(value: object) -> object:
+def inert(value: str) -> str:
+    """Return a text that no program takes for a formula and no terminal for a command."""
+    shown = printable(value)
+    return f"'{shown}" if value.lstrip(" ").startswith(_FORMULA) else shown
+
+
+def _cell(value: object, number: str) -> object:
     if isinstance(value, float):
-        return f"{value:.6g}"
+        return format(value, number)
     if isinstance(value, str):
-        return f"'{value}" if value.startswith(_FORMULA) else value
+        return inert(value)
     return "" if value is None else value
