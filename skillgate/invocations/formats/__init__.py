@@ -29,12 +29,22 @@ if TYPE_CHECKING:
 
     from skillgate.invocations.rubric import Scorer
 
+NO_USE = "the session has no use of a skill"
+"""Warning about a recording in a known format."""
 LONGEST = 4_000_000  # maximum bytes of a line: a transcript holds whole files in one
 _SHOWN = 60  # maximum characters of a value in a message
 _KEYS = 6  # maximum keys of an object in a message
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")  # anything else may be a user's words, or the name of a file
 _TOO_LONG = "the first value is invalid JSON, or too long to detect the format (then set --format)"
-_STREAM = frozenset(("type", "session_id"))  # keys of each line of `claude -p --output-format stream-json`
+_FOREIGN: tuple[tuple[frozenset[str], str], ...] = (
+    (frozenset(("title", "status", "issue_type")), "issues of beads, not a recording"),
+    (frozenset(("requests", "responderUsername")), "a chat of VS Code, in which no use of a skill can be seen"),
+    (frozenset(("mapping", "current_node")), "conversations of ChatGPT, which have no skills"),
+    (frozenset(("role", "content")), "bare messages, without a session, times and skills"),
+    (frozenset(("id", "sessionID", "role")), "a message of OpenCode; import what `opencode export SESSION` writes"),
+    (frozenset(("instructions", "timestamp", "id")), "a rollout of an early Codex; later ones can be imported"),
+)
+"""What files of other programs look like, by keys of their first object: the first row that fits counts."""
 
 Lines: TypeAlias = Iterator[tuple[int, bytes]]
 """Lines of a file, numbered from 1, without line ends.
@@ -54,6 +64,7 @@ class Options(NamedTuple):
         sibling: returns the lines of a file by its path relative to the one being read; None if missing. Transcripts
             of sub-agents are next to that of their session.
         names: of known skills, stored whatever they look like.
+        modified: when the file was written last; for recordings without any time.
     """
 
     now: datetime
@@ -61,6 +72,7 @@ class Options(NamedTuple):
     category: str | None = None
     sibling: Callable[[str], Lines | None] = lambda _path: None
     names: frozenset[str] = frozenset()
+    modified: datetime | None = None
 
 
 Reader: TypeAlias = Callable[[Lines, Options], Iterator[Read]]
@@ -86,12 +98,10 @@ def unrecognised(head: bytes) -> str:
     """Describe the content of a file of unknown format, and the expected formats, without any text of the file."""
     seen, keys = _seen(head)
     *names, last = (INVOCATION_FORMATS.text(name, "EXPECTED") for name in INVOCATION_FORMATS.listed())
+    looks = next((what for row, what in _FOREIGN if row <= keys), None)
+    if looks is not None:
+        return f"{seen}; this looks like {looks}"
     hint = f"expected {', '.join(names)} or {last}"
-    if keys >= _STREAM:
-        hint = (
-            "this looks like output of `claude --output-format stream-json`, which is not supported; import the"
-            " session's transcript from ~/.claude/projects instead"
-        )
     return f"{seen}; {hint}"
 
 
@@ -120,9 +130,9 @@ def _seen(head: bytes) -> tuple[str, frozenset[str]]:
     text = text.lstrip()
     if not text:
         return "empty file", frozenset()
-    value, end = _first_value(text)
+    value, end = first_value(text)
     if value is None and text.startswith("["):  # a list that is longer than the head
-        first, end = _first_value(text[1:].lstrip())
+        first, end = first_value(text[1:].lstrip())
         value = [first]
     if not end:
         is_json = text.startswith(("{", "["))
@@ -137,7 +147,7 @@ def _seen(head: bytes) -> tuple[str, frozenset[str]]:
     return f"{what} the keys {_named(value)}" if value else "the first object is empty", frozenset(value)
 
 
-def _first_value(text: str) -> tuple[object, int]:
+def first_value(text: str) -> tuple[object, int]:
     """Return the JSON value at the start of a text and its end, or 0 if there is none."""
     try:
         return json.JSONDecoder().raw_decode(text)
