@@ -91,9 +91,7 @@ def export(selection: Selection, sinks: Sequence[tuple[str, Sink]], session: Con
     rows = unscored = 0
     with existing_store(selection.store, session) as (store, shown), ExitStack() as stack:
         writes = [stack.enter_context(WRITERS[form](sink)) for form, sink in sinks]
-        from skillgate.store.whole_rows import parts  # brings in the database's packages
-
-        for part in parts(store, rubric, skills=skills, since=since, until=until, filters=filters):
+        for part in store.parts(rubric, skills=skills, since=since, until=until, filters=filters):
             try:
                 columns = _values(part)
                 for write in writes:

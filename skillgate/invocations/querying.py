@@ -43,8 +43,6 @@ def answer(name: str, sql: str, named: str | None, days: int | None, session: Co
         IncompleteError: the database failed.
     """
     with existing_store(named, session) as (store, shown):
-        from skillgate.store import whole_rows  # brings in the database's packages
-
-        rubric, found = whole_rows.answer(store, sql)
+        rubric, found = store.answer(sql)
     rows = tuple(tuple(round(value, _DIGITS) if isinstance(value, float) else value for value in row) for row in found)
     return Answer(name, shown, rubric, days, QUERIES[name].columns, rows)

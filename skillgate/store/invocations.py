@@ -6,9 +6,10 @@ import hashlib
 import hmac
 import secrets
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import partial
-from itertools import groupby
+from itertools import chain, groupby
+from math import isfinite
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -30,6 +31,7 @@ from skillgate.store.invocation_rows import (
     of_scores,
     second,
 )
+from skillgate.store.record_rows import ANY, SELECT, Record, conditions, records, storable, time_text, whole_second
 from skillgate.store.schema import READING, failing, foreign, opened, refusing
 from skillgate.store.summaries import is_outdated, refresh, summaries
 from skillgate.store.target import require_file, require_packages
@@ -52,6 +54,7 @@ _KEYS = 500  # keys of one query; old SQLite allows 999 values
 _READERS_MS = 5_000  # how long a purge waits for readers
 _ORIGIN_DIGITS = 12
 _FIELDS = ", ".join(FIELDS)
+_LATEST = "ORDER BY i.timestamp DESC, i.invocation_id LIMIT ?"
 _SHOW = (
     "INSERT INTO shown_rubric (id, rubric_version) VALUES (1, ?)"
     " ON CONFLICT (id) DO UPDATE SET rubric_version = excluded.rubric_version"
@@ -59,33 +62,6 @@ _SHOW = (
 _REPLACE = "ON CONFLICT (invocation_id, rubric_version) DO UPDATE SET " + ", ".join(
     f"{name} = excluded.{name}" for name in (*SCORES, "coverage", "baseline_category", "scored_at")
 )
-
-ANY = Filters()
-DIMENSION_COLUMNS = {
-    "version": "skill_version",
-    "model": "model",
-    "project": "origin",
-    "source": "source",
-    "caller": "called_by",
-}
-
-
-class Record(NamedTuple):
-    """A stored invocation.
-
-    Attributes:
-        invocation: As recorded, overridden by the fields added by hand.
-        added: The fields added by hand.
-        origin: A label, or a salted digest of the recording's folder, or None.
-        imported_at: Time of the last import, UTC text.
-        scores: One per rubric version.
-    """
-
-    invocation: Invocation
-    added: Mapping[str, Any]
-    origin: str | None
-    imported_at: str
-    scores: tuple[InvocationScore, ...]
 
 
 class Origin(NamedTuple):
@@ -183,10 +159,10 @@ class InvocationStore:
         """
         from skillgate.store.observations import gathered  # imports numpy
 
-        first, end = (None if at is None else int(_ceiling(at).timestamp()) for at in (since, until))
+        first, end = (None if at is None else int(whole_second(at).timestamp()) for at in (since, until))
         with self._summarised() as rows:
             day = None if since is None else second(since)[:10]
-            found = summaries(rows, rubric, None if skill is None else _storable(skill), day)
+            found = summaries(rows, rubric, None if skill is None else storable(skill), day)
             for name, own in groupby(found, itemgetter(0)):
                 yield gathered(name, own).since(first).before(end).only(filters)
 
@@ -227,19 +203,19 @@ class InvocationStore:
         """Return an invocation by id, or None."""
         with self._reading() as rows:
             query = f"SELECT {_FIELDS} FROM invocations WHERE invocation_id = ?"  # noqa: S608
-            return next(invocations(rows.rows(query, _storable(invocation_id))), None)
+            return next(invocations(rows.rows(query, storable(invocation_id))), None)
 
     def ids(self, beginning: str, most: int) -> tuple[str, ...]:
         """Return up to ``most`` sorted ids that begin with ``beginning``."""
         query = "SELECT invocation_id FROM invocations WHERE substr(invocation_id, 1, ?) = ? ORDER BY 1 LIMIT ?"
         with self._reading() as rows:
-            return tuple(row[0] for row in rows.rows(query, len(beginning), _storable(beginning), most))
+            return tuple(row[0] for row in rows.rows(query, len(beginning), storable(beginning), most))
 
     def record(self, invocation_id: str) -> Record | None:
         """Return the stored record of an invocation, or None."""
         query = f"SELECT id, added, origin, imported_at, {_FIELDS} FROM invocations WHERE invocation_id = ?"  # noqa: S608
         with self._reading() as rows:
-            found = rows.rows(query, _storable(invocation_id))
+            found = rows.rows(query, storable(invocation_id))
             if not found:
                 return None
             key, added, origin, imported_at, *fields = found[0]
@@ -248,7 +224,7 @@ class InvocationStore:
             )
             scores = map(InvocationScore._make, rows.rows(query, key))
             (invocation,) = invocations([tuple(fields)])
-            return Record(invocation, added_of(added), origin, _time(imported_at), tuple(scores))
+            return Record(invocation, added_of(added), origin, time_text(imported_at), tuple(scores))
 
     def recent(
         self,
@@ -264,9 +240,10 @@ class InvocationStore:
 
         Empty ``skills`` means all skills.
         """
-        where, values = _where(skills, since, until, filters)
+        where, values = conditions(skills, since, until, filters)
         with self._reading() as rows:
-            return tuple(one for _, one in _records(rows, rubric, f"i.id > 0{where}", values, most))
+            found = rows.rows(f"{SELECT} WHERE i.id > 0{where} {_LATEST}", rubric, *values, most)
+            return tuple(one for _, one in records(found))
 
     def records(self, keys: Sequence[int], rubric: str) -> tuple[Record, ...]:
         """Return the invocations with these keys in their order, with only their score by this rubric.
@@ -279,8 +256,41 @@ class InvocationStore:
                 some = keys[start : start + _KEYS]
                 marks = ", ".join("?" * len(some))
                 where = f"s.quality_score IS NOT NULL AND i.id IN ({marks})"
-                found.update(_records(rows, rubric, where, some, len(some)))
+                found.update(records(rows.rows(f"{SELECT} WHERE {where}", rubric, *some)))
         return tuple(found[key] for key in keys if key in found)
+
+    def parts(
+        self,
+        rubric: str,
+        *,
+        skills: Sequence[str] = (),
+        since: datetime | None = None,
+        until: datetime | None = None,
+        filters: Filters = ANY,
+    ) -> Iterator[list[Record]]:
+        """Yield invocations in parts, by key, with only their score by this rubric, from one snapshot.
+
+        Raises:
+            IncompleteError: The database failed, or contains foreign values.
+        """
+        where, values = conditions(skills, since, until, filters)
+        with self._reading() as rows:
+            for part in rows.parts(f"{SELECT} WHERE i.id > 0{where} ORDER BY i.id", (rubric, *values), _AT_ONCE):
+                yield [one for _, one in records(part)]
+
+    def answer(self, query: str) -> tuple[str | None, list[tuple[Any, ...]]]:
+        """Return the rubric version of the view ``skill_invocations``, and the rows of a query that reads it.
+
+        Raises:
+            IncompleteError: The database failed, or contains foreign values.
+        """
+        with self._reading() as rows:
+            shown = rows.rows("SELECT rubric_version FROM shown_rubric")
+            found = rows.rows(query)
+            for value in chain.from_iterable(found):
+                if not (value is None or isinstance(value, str | int) or (type(value) is float and isfinite(value))):
+                    raise ForeignError(str(value)[:50])
+        return (shown[0][0] if shown else None), found
 
     def count_within(
         self,
@@ -291,7 +301,7 @@ class InvocationStore:
         filters: Filters = ANY,
     ) -> int:
         """Count the invocations within a window; empty ``skills`` means all skills."""
-        where, values = _where(skills, since, until, filters)
+        where, values = conditions(skills, since, until, filters)
         with self._reading() as rows:
             return _number(rows, f"SELECT count(*) FROM invocations i WHERE i.id > 0{where}", *values)  # noqa: S608
 
@@ -310,7 +320,7 @@ class InvocationStore:
         """
         query = f"SELECT id, digest, added, origin, imported_at, {_FIELDS} FROM invocations WHERE invocation_id = ?"  # noqa: S608
         with self._writing() as rows, refusing(self._engine, self._target):
-            found = rows.rows(query, _storable(invocation_id))
+            found = rows.rows(query, storable(invocation_id))
             if not found:
                 return None
             key, digest, before, origin, at, *columns = found[0]
@@ -318,7 +328,7 @@ class InvocationStore:
             added = combined(added_of(before), dict(fields))
             invocation = merged(invocation, added)
             scored = Scored(invocation, scorer(invocation), digest)
-            written = of_invocations([scored], imported_at=_time(at), origin=origin, added=[added_text(added)])
+            written = of_invocations([scored], imported_at=time_text(at), origin=origin, added=[added_text(added)])
             rows.delete([key])
             rows.insert("invocations", {"id": [key], **written})
             rows.insert("skill_scores", of_scores([key], [scored.score], scored_at=second(datetime.now(UTC))))
@@ -329,7 +339,7 @@ class InvocationStore:
         self, *, skill: str | None = None, since: datetime | None = None
     ) -> Iterator[tuple[int, Invocation]]:
         """Yield keys and invocations from one snapshot, by key."""
-        where, values = _where(_named(skill), since, None)
+        where, values = conditions(_named(skill), since, None)
         query = f"SELECT i.id, {_FIELDS} FROM invocations i WHERE i.id > 0{where} ORDER BY i.id"  # noqa: S608
         with self._reading() as rows:
             for part in rows.parts(query, values, _AT_ONCE):
@@ -354,7 +364,7 @@ class InvocationStore:
             make_current: Whether the view shows the scores by this rubric afterwards.
         """
         now, last, count = second(datetime.now(UTC)), 0, 0
-        where, values = _where(_named(skill), since, None)
+        where, values = conditions(_named(skill), since, None)
         query = f"SELECT i.id, {_FIELDS} FROM invocations i WHERE i.id > ?{where} ORDER BY i.id LIMIT {_AT_ONCE}"  # noqa: S608
         with self._writing() as rows, refusing(self._engine, self._target):
             while part := rows.rows(query, last, *values):
@@ -383,7 +393,7 @@ class InvocationStore:
         """
         if before is None and skill is None:
             raise UsageError("specify a time, a skill, or both; otherwise all invocations would be deleted")
-        where, values = _where(_named(skill), None, before)
+        where, values = conditions(_named(skill), None, before)
         those = f"invocations AS i WHERE i.id > 0{where}"
         if dry_run:
             with self._reading() as rows:
@@ -405,10 +415,6 @@ class InvocationStore:
                 f"{count:,} invocations were deleted, but other processes are reading the store {self._target.shown},"
                 " the data is still in its write-ahead log; purge again later"
             )
-
-    def reading(self) -> AbstractContextManager[Bulk]:
-        """Read from one snapshot; the context may raise IncompleteError."""
-        return self._reading()
 
     @contextmanager
     def _reading(self) -> Iterator[Bulk]:
@@ -455,29 +461,9 @@ def open_invocations(target: Target, *, create: bool) -> InvocationStore:
     return InvocationStore(opened(target), target)
 
 
-def _records(rows: Bulk, rubric: str, where: str, values: Sequence[object], most: int) -> Iterator[tuple[int, Record]]:
-    """Yield up to ``most`` invocations with their keys, latest first, with only their score by this rubric."""
-    own = ", ".join(f"i.{name}" for name in ("id", "added", "origin", "imported_at", *FIELDS))
-    query = (
-        f"SELECT {', '.join(f's.{name}' for name in SCORE_COLUMNS)}, {own} FROM invocations i"  # noqa: S608
-        f" LEFT JOIN skill_scores s ON s.invocation_id = i.id AND s.rubric_version = ? WHERE {where}"
-        " ORDER BY i.timestamp DESC, i.invocation_id LIMIT ?"
-    )
-    width = len(SCORE_COLUMNS)
-    found = rows.rows(query, rubric, *values, most)
-    for one, row in zip(invocations([row[width + 4 :] for row in found]), found, strict=True):
-        key, added, origin, imported_at = row[width : width + 4]
-        scores = () if row[0] is None else (InvocationScore._make(row[:width]),)
-        yield key, Record(one, added_of(added), origin, _time(imported_at), scores)
-
-
 def _number(rows: Bulk, query: str, *values: object) -> int:
     found: int = rows.rows(query, *values)[0][0]
     return found
-
-
-def _time(at: Any) -> str:  # noqa: ANN401 - text in SQLite, a time in PostgreSQL
-    return at if isinstance(at, str) else second(at)
 
 
 def _keyed(part: list[tuple[Any, ...]]) -> Iterator[tuple[int, Invocation]]:
@@ -486,37 +472,3 @@ def _keyed(part: list[tuple[Any, ...]]) -> Iterator[tuple[int, Invocation]]:
 
 def _named(skill: str | None) -> tuple[str, ...]:
     return () if skill is None else (skill,)
-
-
-def _where(
-    skills: Sequence[str], since: datetime | None, until: datetime | None, filters: Filters = ANY
-) -> tuple[str, tuple[str, ...]]:
-    """Return SQL conditions and values for skills (empty for all), a window and filters."""
-    where, values = "", [_storable(name) for name in skills]
-    if values:
-        where = f" AND i.skill_name IN ({', '.join('?' * len(values))})" if len(values) > 1 else " AND i.skill_name = ?"
-    for bound, at in ((">=", since), ("<", until)):
-        if at is not None:
-            where += f" AND i.timestamp {bound} ?"
-            values.append(_second(at))
-    for dimension, column in DIMENSION_COLUMNS.items():
-        value = getattr(filters, dimension)
-        if value is not None:
-            where += f" AND i.{column} = ?"
-            values.append(_storable(value))
-    return where, tuple(values)
-
-
-def _storable(name: str) -> str:
-    """Return a name, or ``""``, which no row has, for one that databases refuse."""
-    odd = "\0" in name or any("\ud800" <= character <= "\udfff" for character in name)
-    return "" if odd else name
-
-
-def _second(at: datetime) -> str:
-    return second(_ceiling(at))
-
-
-def _ceiling(at: datetime) -> datetime:
-    """Round a time up to a whole second, the resolution of the store."""
-    return at + timedelta(microseconds=-at.microsecond % 1_000_000)
