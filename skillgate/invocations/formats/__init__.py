@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     from skillgate.invocations.rubric import Scorer
 
+NO_USE = "the session has no use of a skill"
+"""Warning about a recording in a known format."""
 LONGEST = 4_000_000  # maximum bytes of a line: a transcript holds whole files in one
 _SHOWN = 60  # maximum characters of a value in a message
 _KEYS = 6  # maximum keys of an object in a message
@@ -54,6 +56,7 @@ class Options(NamedTuple):
         sibling: returns the lines of a file by its path relative to the one being read; None if missing. Transcripts
             of sub-agents are next to that of their session.
         names: of known skills, stored whatever they look like.
+        modified: when the file was written last; for recordings without any time.
     """
 
     now: datetime
@@ -61,6 +64,7 @@ class Options(NamedTuple):
     category: str | None = None
     sibling: Callable[[str], Lines | None] = lambda _path: None
     names: frozenset[str] = frozenset()
+    modified: datetime | None = None
 
 
 Reader: TypeAlias = Callable[[Lines, Options], Iterator[Read]]
