@@ -3,7 +3,7 @@
 Files are read line by line, since they may be larger than memory. For a directory, such as Claude Code's projects
 directory, every ``.jsonl`` file below it is read; symbolic links are not followed.
 """
-# ruff: noqa: PTH111, PTH112, PTH113, PTH117, PTH118, PTH120, PTH123
+# ruff: noqa: PTH111, PTH112, PTH113, PTH116, PTH117, PTH118, PTH120, PTH123
 
 from __future__ import annotations
 
@@ -442,7 +442,8 @@ def _format_of(form: str, file: Opened, shown: str) -> str:
 
 
 def _options(request: ImportRequest | ScoreRequest, recording: Recording, *, keep_text: bool = False) -> Options:
-    return Options(datetime.now(UTC), keep_text, request.category, partial(sibling_lines, recording))
+    modified = None if recording.path == STDIN else datetime.fromtimestamp(os.stat(recording.path).st_mtime, UTC)
+    return Options(datetime.now(UTC), keep_text, request.category, partial(sibling_lines, recording), modified=modified)
 
 
 def _file(

@@ -38,6 +38,7 @@ class Kind(Enum):
     NOTE = "note"  # another text inserted for the user
     RESULTS = "results"
     REPLY = "reply"
+    USAGE = "usage"  # the tokens of a reply
     INTERRUPTION = "interruption"
     TOUCHED = "touched"  # a file was changed outside the session's tools
     TOTAL = "total"  # the client's own sums for the session
@@ -104,6 +105,7 @@ class Entry(NamedTuple):
     size: int = 0  # characters of the reply, calls included
     failed: bool = False  # whether it replaces a reply that failed
     has_text: bool = False
+    text: str = ""  # the last text of a reply, or a prompt
     report: Evidence | None = None  # what the text of a reply reports
     asks: bool = False  # whether it ends with a question
     tags: tuple[str, ...] = ()  # names of the skill that the reply is attributed to
@@ -123,14 +125,16 @@ class Entry(NamedTuple):
 
 def said(entry: Entry, text: str) -> Entry:
     """Return a user's entry with what its text says."""
-    return entry._replace(reaction=reaction(text), is_brief=is_brief(text), asks_to_commit=asks_to_commit(text))
+    return entry._replace(
+        text=text, reaction=reaction(text), is_brief=is_brief(text), asks_to_commit=asks_to_commit(text)
+    )
 
 
 def replied(entry: Entry, text: str) -> Entry:
     """Return a reply with what its last text says."""
     if not text.strip():
         return entry
-    return entry._replace(has_text=True, report=report(text), asks=asks(text))
+    return entry._replace(has_text=True, text=text, report=report(text), asks=asks(text))
 
 
 # Values that a hostile file may hold

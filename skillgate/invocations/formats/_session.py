@@ -274,8 +274,15 @@ class _Session:
             return  # a resumed session may hold copies of its own entries
         if level.command is not None:
             self._resolve(level, level.command, entry)
+        self._act(level, line, entry)
+        for result in entry.results:
+            self._result(level, line, entry, result)
+
+    def _act(self, level: _Level, line: int, entry: Entry) -> None:
         if entry.kind is Kind.REPLY:
             self._reply(level, line, entry)
+        elif entry.kind is Kind.USAGE:
+            self._count(level, entry)
         elif entry.kind is Kind.PROMPT:
             self._prompt(level, entry)
         elif entry.kind is Kind.QUEUED and level is self._main:
@@ -287,12 +294,12 @@ class _Session:
             self._body(level, line, entry)
         elif entry.kind is Kind.TOTAL:
             self._totals.append(entry)
+            if entry.failed:
+                self._reply(level, line, entry)
         elif entry.kind is Kind.TOUCHED:
             self._ledger.touch(hash(entry.name))
         elif entry.kind is Kind.INTERRUPTION:
             self._interrupt(level, entry)
-        for result in entry.results:
-            self._result(level, line, entry, result)
 
     def _note_time(self, entry: Entry) -> None:
         if entry.at is not None and (self.until is None or entry.at > self.until):
@@ -341,7 +348,7 @@ class _Session:
                 at, called_by = self._time(entry), self._caller(level)
                 self._begin(level, Run(line, entry.name, identity, entry, at, has_turn=has_turn, called_by=called_by))
             run = level.open[-1]
-        elif len(entry.name) > len(run.name):
+        elif ":" in entry.name and ":" not in run.name:
             run.name = entry.name  # with its plugin
         run.version = run.version or entry.version
 
