@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from skillgate.llm import prices
+from skillgate.model.exchange import Tokens
 from skillgate.model.invocation import Caller
 from tests.invocations.transcripts import MODEL, Transcript, beside, tokens, use
 
@@ -115,36 +117,23 @@ def test_a_use_costs_what_its_replies_cost_by_list_prices() -> None:
 
 
 def test_a_model_without_a_list_price_has_no_cost() -> None:
-    said = {
-        "id": "m",
-        "role": "assistant",
-        "model": "some-model",
-        "content": [],
-        "usage": tokens(),
-        "stop_reason": None,
-    }
-    found = only(Transcript().prompt().skill().entry("assistant", message=said))
+    found = only(by("some-model", Transcript().prompt().skill()))
     assert (found.cost_usd, found.cost_estimated, found.tokens_used) == (None, None, 130)
 
 
+def by(model: str, session: Transcript) -> Transcript:
+    """Add a reply of another model."""
+    said: dict[str, Any] = {"id": "m", "role": "assistant", "model": model, "content": [], "usage": tokens()}
+    return session.entry("assistant", message={**said, "stop_reason": None})
+
+
 def test_a_sub_agent_costs_by_its_own_model() -> None:
-    dear = {
-        "id": "m",
-        "role": "assistant",
-        "model": "claude-opus-5-5",
-        "content": [],
-        "usage": tokens(),
-        "stop_reason": None,
-    }
-    agent = Transcript(agent="a1", tag="s").user("count it").entry("assistant", message=dear)
-    cheap = Transcript(agent="a1", tag="s").user("count it").say("report")
-    costs = []
-    for one in (agent, cheap):
-        (found,) = Transcript().prompt().skill().agent_call().agent_done("a1").say().runs(beside(one))
-        costs.append(found.cost_usd)
-    assert costs[1] == round(3 * ONE, 9)
-    assert costs[0] is not None
-    assert costs[0] > costs[1]
+    agent = by("claude-opus-5-5", Transcript(agent="a1", tag="s").user("count it"))
+    (found,) = Transcript().prompt().skill().agent_call().agent_done("a1").say().runs(beside(agent))
+    dear = prices.cost("claude-opus-5-5", Tokens(100, 20, cache_read=1_000, cache_write=10))
+    assert dear is not None
+    assert dear > ONE
+    assert found.cost_usd == pytest.approx(2 * ONE + dear)
 
 
 def test_a_reply_that_is_counted_later_costs_once() -> None:

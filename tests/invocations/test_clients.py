@@ -218,6 +218,20 @@ def test_exit_codes_in_every_form_that_codex_has_used(output: object, errors: in
     assert [one.tool_error_count for one in used(session.data)] == [errors]
 
 
+def test_the_text_of_a_skill_whose_folder_has_another_name_is_no_use() -> None:
+    session = ClaudeStream()
+    session.answer(session.use("Skill", skill="release"))
+    session.body("release-it")
+    session.take(("Bash", "says Released.", "result"))
+    assert [one.skill_name for one in used(session.data)] == ["release"]
+
+
+def test_two_skills_that_the_user_names_are_two_uses() -> None:
+    session = Codex()
+    session.take(("> $join and $plot", "/join", "/plot", "Bash", "says Done."))
+    assert [(one.skill_name, one.tool_call_count) for one in used(session.data)] == [("join", None), ("plot", 1)]
+
+
 # What must not be kept, and what must not break
 
 _NAMES = {

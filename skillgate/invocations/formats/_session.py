@@ -335,22 +335,29 @@ class _Session:
     def _body(self, level: _Level, line: int, entry: Entry) -> None:
         """Take the text of a loaded skill: of the run that has just begun, or of one that no call shows."""
         run = level.run
-        if run is None or not run.is_new or not run.is_called(entry.name):
+        if run is None or not run.is_new or (run.by_command and not run.is_called(entry.name)):
             if entry.caller is None:
                 return
-            identity = f"{entry.sessions[0]}:{entry.uuid}" if entry.sessions and entry.uuid else ""
-            if entry.caller is Caller.USER:
-                self._command(level, line, entry, entry.name, identity)
-            else:
-                if run is not None and not run.is_caller:
-                    self._leave(level)
-                has_turn = bool(level.open) or not level.has_worked
-                at, called_by = self._time(entry), self._caller(level)
-                self._begin(level, Run(line, entry.name, identity, entry, at, has_turn=has_turn, called_by=called_by))
-            run = level.open[-1]
+            run = self._loaded_run(level, line, entry)
+        elif not run.is_called(entry.name):
+            return
         elif ":" in entry.name and ":" not in run.name:
             run.name = entry.name  # with its plugin
         run.version = run.version or entry.version
+
+    def _loaded_run(self, level: _Level, line: int, entry: Entry) -> Run:
+        """Begin a run by the text of its skill."""
+        identity = f"{entry.sessions[0]}:{entry.uuid}" if entry.sessions and entry.uuid else ""
+        if entry.caller is Caller.USER:
+            self._command(level, line, entry, entry.name, identity)
+            return level.open[-1]
+        if level.run is not None and not level.run.is_caller:
+            self._leave(level)
+        at, called_by = self._time(entry), self._caller(level)
+        has_turn = bool(level.open) or not level.has_worked
+        run = Run(line, entry.name, identity, entry, at, has_turn=has_turn, called_by=called_by)
+        self._begin(level, run)
+        return run
 
     @staticmethod
     def _caller(level: _Level) -> Caller:
