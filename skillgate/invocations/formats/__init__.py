@@ -130,9 +130,9 @@ def _seen(head: bytes) -> tuple[str, frozenset[str]]:
     text = text.lstrip()
     if not text:
         return "empty file", frozenset()
-    value, end = _first_value(text)
+    value, end = first_value(text)
     if value is None and text.startswith("["):  # a list that is longer than the head
-        first, end = _first_value(text[1:].lstrip())
+        first, end = first_value(text[1:].lstrip())
         value = [first]
     if not end:
         is_json = text.startswith(("{", "["))
@@ -147,7 +147,7 @@ def _seen(head: bytes) -> tuple[str, frozenset[str]]:
     return f"{what} the keys {_named(value)}" if value else "the first object is empty", frozenset(value)
 
 
-def _first_value(text: str) -> tuple[object, int]:
+def first_value(text: str) -> tuple[object, int]:
     """Return the JSON value at the start of a text and its end, or 0 if there is none."""
     try:
         return json.JSONDecoder().raw_decode(text)

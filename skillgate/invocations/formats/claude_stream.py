@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from skillgate.invocations.formats import LONGEST
+from skillgate.invocations.formats import LONGEST, first_value
 from skillgate.invocations.formats._entries import (
     Does,
     Entry,
@@ -41,25 +41,28 @@ _CLIENT = Client("claude-stream", "no message is from Claude Code")
 _MESSAGE = ("messages", None)
 _TYPES = ("system", "assistant", "user", "result")
 _FIRST = re.compile(rb'\s*\[?\s*\{\s*"type"\s*:\s*"(?:system|assistant|user|result)"')
-_OURS = (b'"session_id"', b'"parent_tool_use_id"')
 
 
 def is_it(head: bytes) -> bool:
-    """Whether a file is such output, by its first 64 KiB: older entries of a transcript have other keys."""
-    first = head.lstrip(b"\xef\xbb\xbf \t\r\n")
-    start = first if first.startswith(b"[") else first.partition(b"\n")[0]
-    if _FIRST.match(start) is not None and any(key in start for key in _OURS):
-        return b'"sessionId"' not in start
-    lines = first.split(b"\n")[:-1] if first.startswith(b"{") else []
-    return any(_is_message(line) for line in lines if line.strip())
+    """Whether a file is such output, by its first 64 KiB."""
+    start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if start.startswith(b"["):
+        first, _ = first_value(start[1:].decode("utf-8", "ignore").lstrip())
+        return _is_message(first) if first is not None else _FIRST.match(start) is not None
+    whole, _, part = start.rpartition(b"\n")
+    found = [line for line in whole.split(b"\n") if line.strip()]
+    return any(map(_is_line, found)) if found else _FIRST.match(part) is not None and b'"session_id"' in part
 
 
-def _is_message(line: bytes) -> bool:
+def _is_line(line: bytes) -> bool:
     try:
-        record = object_of(line)
+        return _is_message(object_of(line))
     except ValueError:
         return False
-    return record.get("type") in _TYPES and "session_id" in record
+
+
+def _is_message(record: object) -> bool:
+    return isinstance(record, dict) and record.get("type") in _TYPES and "session_id" in record
 
 
 def read(lines: Lines, options: Options) -> Iterator[Read]:

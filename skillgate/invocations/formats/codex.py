@@ -47,7 +47,8 @@ _KINDS = ("session_meta", "turn_context", "response_item", "event_msg", "compact
 _HEAD = 2_000  # characters of a text that are examined
 _SKILL = re.compile(r"<skill>\n<name>([^<\n]{1,200})</name>\n<path>([^<\n]{1,1000})</path>")
 _READERS = ("cat", "sed", "head", "tail", "less", "more", "bat", "awk")
-_DOCUMENT = re.compile(r"(?:.*/)?(?:\.(?:codex|agents|claude)|cache)/(?:.*/)?skills/(?:.*/)?[^/]+/SKILL\.md")
+_ROOTS = frozenset((".codex", ".agents", ".claude", "cache"))
+"""Folders above those of skills. Elsewhere a ``SKILL.md`` may be one that is being written."""
 _SHELLS = ("exec_command", "shell", "shell_command", "container.exec", "local_shell", "exec")
 _CODE_MODE = re.compile(r'exec_command\(\s*\{[^}]{0,200}?"?cmd"?\s*:\s*("(?:[^"\\]|\\.)*")')
 _EXIT = re.compile(r"^(?:Exit code: |Process exited with code )(-?\d{1,10})$", re.MULTILINE)
@@ -163,9 +164,10 @@ class _Rollout:
         if found is None:
             return None  # a prompt has an event, too
         self._skills += 1
-        name, version = skill_at(found[2].replace("\\", "/").rpartition("/")[0])
-        name = name if ":" in name else found[1].strip()
-        self._loaded.add(name)
+        folder, version = skill_at(found[2].replace("\\", "/").rpartition("/")[0])
+        name = found[1].strip()
+        name = folder if ":" in folder and ":" not in name else name
+        self._loaded |= {name, folder}
         return Entry(Kind.BODY, name=name, version=version, caller=Caller.USER, uuid=f"skill{self._skills}")
 
     def _call(self, payload: Mapping[str, Any], name: str) -> Call:
@@ -239,8 +241,14 @@ def _skill_folder(command: str) -> str | None:
         words = command[:_LONGEST_COMMAND].split()
     if not words or words[0].rpartition("/")[2].lower() not in _READERS:
         return None
-    found = next((word for word in words[1:] if len(word) < _HEAD and _DOCUMENT.fullmatch(word)), None)
-    return None if found is None else found.rpartition("/")[0]
+    return next((word.rpartition("/")[0] for word in words[1:] if _is_document(word.split("/"))), None)
+
+
+def _is_document(parts: list[str]) -> bool:
+    """Whether the parts of a path are those of the document of a skill that Codex may load."""
+    if parts[-1] != "SKILL.md" or not parts[-2:-1] or "skills" not in parts[:-2]:
+        return False
+    return not _ROOTS.isdisjoint(parts[: parts.index("skills")])
 
 
 def _changes(patch: object) -> Iterator[Change]:

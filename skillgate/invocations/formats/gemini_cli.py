@@ -43,7 +43,7 @@ EXPECTED = "a session of Gemini CLI"
 ONE_DOCUMENT = True
 GROWS = True
 _CLIENT = Client("gemini-cli", "no line is from a session of Gemini CLI")
-_MOST_MESSAGES = 50_000
+_MOST_MESSAGES = 20_000
 _WANTED = (("sessionId",), ("messages", None))
 _NOT_SAID = ("/", "?", "<session_context>", "<hook_context>")
 _DOES = {"activate_skill": Does.SKILL, "invoke_agent": Does.AGENT, "ask_user": Does.ASK, "exit_plan_mode": Does.ASK}
@@ -72,6 +72,7 @@ class _Chat:
     def __init__(self) -> None:
         self._session = ""
         self._messages: dict[str, _Message] = {}
+        self._is_cut = False
 
     def take(self, lines: Lines) -> Iterator[tuple[int, str]]:
         """Take all lines; yield the problems of lines."""
@@ -126,9 +127,14 @@ class _Chat:
         if identity and (identity in self._messages or len(self._messages) < _MOST_MESSAGES):
             line, _ = self._messages.get(identity, (number, ()))
             self._messages[identity] = (line, tuple(_entries(record, identity)))
+        elif identity:
+            self._is_cut = True
 
-    def entries(self) -> Iterator[tuple[int, Entry]]:
-        """Yield the entries; a skill that the user calls comes after the prompt that the client sends with it."""
+    def entries(self) -> Iterator[tuple[int, Entry | str]]:
+        """Yield the entries, and a problem if there were too many.
+
+        A skill that the user calls comes after the prompt that the client sends with it.
+        """
         if not self._session:
             return
         held: list[tuple[int, Entry]] = []
@@ -145,6 +151,8 @@ class _Chat:
                 else:
                     held.clear()
                     yield line, whole
+        if self._is_cut:
+            yield 1, f"more than {_MOST_MESSAGES:,} messages; the others were not read"
 
 
 def _entries(record: Mapping[str, Any], identity: str) -> Iterator[Entry]:
