@@ -100,19 +100,23 @@ class Session:
 
 
 class ClaudeStream(Session):
-    """``claude -p --output-format stream-json``, without times."""
+    """``claude -p --output-format stream-json``, without times unless ``timed``.
+
+    Attributes:
+        inside: id of the call whose sub-agent is at work.
+    """
 
     def __init__(self, *, timed: bool = False) -> None:
         super().__init__()
         self._timed, self._message = timed, ""
-        self._parent: str | None = None
+        self.inside: str | None = None
         plugins = [{"name": "acme", "path": "/home/user/.claude/plugins/cache/market/acme/1.4.0"}]
         self.message("system", subtype="init", model=MODEL, tools=["Skill"], skills=[], plugins=plugins, cwd="/w")
 
     def message(self, kind: str, **fields: Any) -> None:
         time = {"timestamp": self.stamp()} if self._timed and kind in ("assistant", "user") else {}
         uuid = f"u{len(self.lines):04}-0000-4000-8000-000000000000"
-        parent = {"parent_tool_use_id": self._parent} if kind in ("assistant", "user") else {}
+        parent = {"parent_tool_use_id": self.inside} if kind in ("assistant", "user") else {}
         self.lines.append({"type": kind, **fields, **parent, "session_id": SESSION, "uuid": uuid, **time})
 
     def reply(self, *blocks: dict[str, Any], goes_on: bool = False) -> None:
@@ -153,12 +157,12 @@ class ClaudeStream(Session):
 
     def agent(self, count: int) -> None:
         call = self.use("Agent", prompt="count it", description="look")
-        self._parent = call
+        self.inside = call
         self.user([{"type": "text", "text": "count it"}])
         for _ in range(count):
             self.answer(self.use("Bash", command="ls"))
         self.reply({"type": "text", "text": "report"})
-        self._parent = None
+        self.inside = None
         self.answer(call, "report")
 
     def tool(self, tool: str, command: str, path: str, *, fails: bool, denied: bool) -> None:

@@ -226,6 +226,17 @@ def test_the_text_of_a_skill_whose_folder_has_another_name_is_no_use() -> None:
     assert [one.skill_name for one in used(session.data)] == ["release"]
 
 
+def test_a_skill_with_its_own_agent_does_what_the_agent_does() -> None:
+    session = ClaudeStream()
+    call = session.use("Skill", skill="release")
+    session.inside = call
+    session.take(("Bash", "Bash", "says Ready."))
+    session.inside = None
+    session.answer(call, "Ready.")
+    session.take(("Bash", "says Released.", "result"))
+    assert [(one.tool_call_count, one.tokens_used) for one in used(session.data)] == [(3, 5 * 130)]
+
+
 def test_two_skills_that_the_user_names_are_two_uses() -> None:
     session = Codex()
     session.take(("> $join and $plot", "/join", "/plot", "Bash", "says Done."))

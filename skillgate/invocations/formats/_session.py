@@ -180,7 +180,6 @@ class _Pending:
     effect: Effect | None = None
     changes: tuple[Change, ...] = ()  # the requested changes of files
     prompt: int | None = None  # digest of a sub-agent's prompt; None for other calls
-    id: str = ""  # of the call
     at: datetime | None = None
     is_asking: bool = False  # whether its result is the user's answer
     sessions: tuple[str, ...] = ()  # where the sub-agent's transcript may be
@@ -230,6 +229,7 @@ class _Session:
         self._calls: _Recent[None] = _Recent()
         self._replies: _Recent[Counted] = _Recent()
         self._pending: _Recent[_Pending] = _Recent()
+        self._by_id: _Recent[_Pending] = _Recent()
         self._agents: _Recent[_Pending] = _Recent(_MOST_AT_WORK)
         self._threads: _Recent[_Level] = _Recent()
         self._read: set[str] = set()
@@ -420,6 +420,7 @@ class _Session:
                 self._skill(level, line, entry, call) if call.does is Does.SKILL else self._call(level, entry, call)
             )
             self._pending.put((level, call.id), pending)
+            self._by_id.put(call.id, pending)
 
     def _follow_tag(self, level: _Level, entry: Entry) -> None:
         """End the runs that a reply's tag leaves out; one whose tag comes back in its turn continues."""
@@ -476,7 +477,7 @@ class _Session:
             _lose(owners, _OF_FLOW)
         own = None if run is None else (run, run.place)
         pending = _Pending(depth=level.depth, owners=owners, own=own, changes=call.changes, effect=call.effect)
-        pending.id, pending.at, pending.is_asking = call.id, entry.at, call.does is Does.ASK
+        pending.at, pending.is_asking = entry.at, call.does is Does.ASK
         if call.does is Does.AGENT:
             pending.prompt, pending.sessions = call.prompt, entry.sessions
             self._agents.put((level, call.id), pending)
@@ -574,11 +575,12 @@ class _Session:
         return level
 
     def _opener(self, entry: Entry) -> _Pending | None:
-        """Return the call that started a sub-agent: by its prompt, else the last one."""
-        waiting = [pending for pending in self._agents.latest() if not pending.is_followed]
-        called = [pending for pending in waiting if pending.id and pending.id == entry.agent]
-        same = [pending for pending in waiting if entry.kind is Kind.PROMPT and pending.prompt == entry.prompt]
-        found = next(iter(called or same or waiting), None)
+        """Return the call that started a sub-agent: the one with its id, or with its prompt, else the last one."""
+        found = self._by_id.get(entry.agent) if entry.agent else None
+        if found is None:
+            waiting = [pending for pending in self._agents.latest() if not pending.is_followed]
+            same = [pending for pending in waiting if entry.kind is Kind.PROMPT and pending.prompt == entry.prompt]
+            found = next(iter(same or waiting), None)
         if found is not None:
             found.is_followed = True
         return found
