@@ -226,6 +226,29 @@ def test_the_text_of_a_skill_whose_folder_has_another_name_is_no_use() -> None:
     assert [one.skill_name for one in used(session.data)] == ["release"]
 
 
+def test_what_copilot_cli_prints_is_read_too() -> None:
+    session = CopilotCli()
+    session.take(("> /merge-sheets", "/merge-sheets", "Bash", "says The sheets are merged."))
+    del session.lines[0]  # the session's id
+    for line in session.lines:
+        line["data"].pop("trigger", None)
+    session.lines.insert(0, {"type": "session.tools_updated", "data": {"model": "gpt-5.4"}, "ephemeral": True})
+    session.lines.append({"type": "result", "sessionId": SESSION, "exitCode": 0, "usage": {"premiumRequests": 1}})
+    assert list(map(full_reading, used(session.data))) == ["merge-sheets 1 0 completed:reported_success ? ? user"]
+
+
+@pytest.mark.parametrize("name", ["codex", "claude-stream"])
+def test_a_use_without_any_id_is_rejected(name: str) -> None:
+    session = CLIENTS[name]()
+    session.take(("/merge-sheets", "Bash", "says Done."))
+    for line in session.lines:
+        for place in (line, line.get("payload", {})):
+            for key in ("session_id", "uuid", "id"):
+                place.pop(key, None)
+    reads = list(reader(name)(lines_of(session.data), OPTIONS))
+    assert reads[0].problem == "the call has no valid id"
+
+
 def test_a_skill_with_its_own_agent_does_what_the_agent_does() -> None:
     session = ClaudeStream()
     call = session.use("Skill", skill="release")

@@ -347,7 +347,7 @@ class _Session:
 
     def _loaded_run(self, level: _Level, line: int, entry: Entry) -> Run:
         """Begin a run by the text of its skill."""
-        identity = f"{entry.sessions[0]}:{entry.uuid}" if entry.sessions and entry.uuid else ""
+        identity = f"{entry.uuid}:skill" if entry.uuid else ""
         if entry.caller is Caller.USER:
             self._command(level, line, entry, entry.name, identity)
             return level.open[-1]

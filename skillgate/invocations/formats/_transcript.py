@@ -63,7 +63,7 @@ def object_of(line: bytes) -> Mapping[str, Any]:
 
 def is_entry(record: Mapping[str, Any]) -> bool:
     """Whether an object is an entry of a transcript."""
-    if not isinstance(record.get("type"), str):
+    if not isinstance(record.get("type"), str) or record["type"] == "result":  # Copilot CLI prints one
         return False
     by_type = {"summary": "leafUuid", "file-history-snapshot": "messageId"}
     return by_type.get(record["type"], "sessionId") in record

@@ -113,7 +113,8 @@ class _Stream:
         if record.get("error") is not None and kind == "assistant":
             entry = entry._replace(failed=True)
         if entry.kind is Kind.BODY and entry.name and not agent:
-            return entry._replace(caller=Caller.USER, uuid=entry.uuid or f"message{number}")
+            identity = f"{self._sessions[0]}:{number}" if self._sessions else ""
+            return entry._replace(caller=Caller.USER, uuid=entry.uuid or identity)
         calls = (
             call._replace(version=self._known(call.skill)) if call.does is Does.SKILL else call for call in entry.calls
         )

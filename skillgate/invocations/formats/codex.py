@@ -168,7 +168,8 @@ class _Rollout:
         name = found[1].strip()
         name = folder if ":" in folder and ":" not in name else name
         self._loaded |= {name, folder}
-        return Entry(Kind.BODY, name=name, version=version, caller=Caller.USER, uuid=f"skill{self._skills}")
+        identity = f"{self._sessions[0]}:{self._skills}" if self._sessions else ""
+        return Entry(Kind.BODY, name=name, version=version, caller=Caller.USER, uuid=identity)
 
     def _call(self, payload: Mapping[str, Any], name: str) -> Call:
         identity, command = identifier(payload.get("call_id")), _command(payload, name)
