@@ -136,6 +136,9 @@ def test_the_time_of_a_stream_without_times_is_said_to_be_the_files() -> None:
     assert warnings == ["messages have no times; the file's modification time less the session's duration is used"]
     reads = found(session.data, OPTIONS._replace(modified=None))
     assert [read.problem for read in reads] == ["the call has no time", None]
+    assert reads[1].warnings == (
+        "messages have no times; import the file by its path, so that its modification time is known",
+    )
 
 
 def test_a_stream_with_times_uses_them() -> None:

@@ -35,6 +35,7 @@ MOST_WAITING = 10_000
 _MOST_READS = 10 * MOST_WAITING  # with rejected lines that wait for their turn
 _OF_AGENT = "transcript of a sub-agent, skipped: it is read together with its session's transcript"
 _FROM_FILE = "messages have no times; the file's modification time less the session's duration is used"
+_WITHOUT_TIMES = "messages have no times; import the file by its path, so that its modification time is known"
 
 
 class Client(NamedTuple):
@@ -84,7 +85,7 @@ def reads(client: Client, entries: Iterable[tuple[int, Entry | str]], options: O
     elif not found and session.has_main:
         yield Read(1, None, warnings=(NO_USE,))
     elif session.has_no_times and runs:
-        yield Read(1, None, warnings=(_FROM_FILE,))
+        yield Read(1, None, warnings=(_WITHOUT_TIMES if options.modified is None else _FROM_FILE,))
 
 
 def _read_of(first: Run | Read, session: _Session, options: Options, *, is_whole: bool) -> Iterator[Read]:
