@@ -28,7 +28,7 @@ def activated(skill: str, second: float, trigger: str = "claude-proactive", **sa
 
 def request(second: float, tokens: tuple[int, int, int] = (10, 5, 1000), **said: Any) -> dict[str, Any]:
     """Write the event of a request: tokens of input, of output and cached ones."""
-    given = dict(zip(("input_tokens", "output_tokens", "cache_read_tokens"), tokens, strict=True))
+    given: dict[str, Any] = dict(zip(("input_tokens", "output_tokens", "cache_read_tokens"), tokens, strict=True))
     more = {"query_source": MAIN, "model": "claude-opus-5", "cost_usd": 0.5, **said}
     return event("api_request", second, **given, **more)
 

@@ -47,6 +47,7 @@ class SpanData(NamedTuple):
         failed: whether its status is an error.
         get: returns an attribute; None if missing.
         own: attributes with :data:`OURS`, without this prefix.
+        source: of the invocation.
     """
 
     trace: int
@@ -60,6 +61,7 @@ class SpanData(NamedTuple):
     failed: bool
     get: Callable[[str], Any]
     own: Mapping[str, object]
+    source: str = "otlp"
 
 
 class Kind(Enum):
@@ -214,8 +216,8 @@ def _usage_of(data: SpanData) -> tuple[int | None, int | None, int | None]:
     """
     if data.name == "claude_code.llm_request":
         incoming, made = _count(data.get("input_tokens")), _count(data.get("cache_creation_tokens"))
-        incoming = None if incoming is None else incoming + (made or 0)
-        return incoming, _count(data.get("output_tokens")), _count(data.get("cache_read_tokens"))
+        if incoming is not None:
+            return incoming + (made or 0), _count(data.get("output_tokens")), _count(data.get("cache_read_tokens"))
     for keys in _USAGES:
         incoming, outgoing, cached = (_count(data.get(key)) for key in keys)
         if (incoming, outgoing) != (None, None):
@@ -243,7 +245,7 @@ def _skill(data: SpanData, options: Options, line: int, *, loaded: bool = False,
     record.setdefault("invocation_id", data.identity)
     if data.began is not None:
         record.setdefault("timestamp", data.began // 1_000_000_000)
-    read = invocation_of(record, options, line, source="otlp")
+    read = invocation_of(record, options, line, source=data.source)
     if read.problem is not None:
         read = read._replace(problem=f"{data.shown}: {read.problem}")
     read = read._replace(warnings=(*read.warnings, *warnings))
