@@ -32,6 +32,8 @@ KEYS = frozenset(
     )
 )
 """Other attributes that are read: of OpenTelemetry's conventions, of Claude Code, and of OpenInference."""
+ARGUMENTS = ("gen_ai.tool.call.arguments", "tool.parameters", "input.value")
+"""Attributes with the arguments of a tool, and perhaps a user's texts."""
 HIDDEN = "Claude Code hides the names of skills; set OTEL_LOG_TOOL_DETAILS=1 where it runs"
 _BACKWARDS = "a span ends before it begins; its duration is unknown"
 
@@ -263,12 +265,18 @@ def _record(data: SpanData) -> dict[str, Any]:
         if found is not None:
             record.setdefault(field, found)
     if "skill_name" not in record:
-        for key in ("gen_ai.tool.call.arguments", "tool.parameters", "input.value"):
-            named = _named(data.get(key))
-            if named is not None:
-                record["skill_name"] = named
-                break
+        record |= {"skill_name": named} if (named := named_skill(data)) is not None else {}
     return record
+
+
+def is_loader(data: SpanData) -> bool:
+    """Whether a span is a call of a tool that loads skills."""
+    return _loads(data, _kind_of(data))
+
+
+def named_skill(data: SpanData) -> object:
+    """Return what the arguments of a call name as the skill; None if nothing."""
+    return next((named for key in ARGUMENTS if (named := _named(data.get(key))) is not None), None)
 
 
 def _put(record: dict[str, Any], key: str, value: object) -> None:
