@@ -130,7 +130,7 @@ class Spool:
             os.close(self._lock)
 
     def compact(self, paths: Sequence[Path], *, now: float) -> None:
-        """Delete from closed files, whose uses are stored, what is over; join the rest. Raises OSError."""
+        """Delete what is over from closed files, after their import, and join the rest. Raises OSError."""
         last: dict[bytes, int] = {}
         for _, unit, at in _units(paths):
             last[unit] = max(at, last.get(unit, 0))

@@ -49,6 +49,8 @@ KEEPERS = {  # the one module that may import a package of an extra
     "skillgate.bench.scorers.json_schema": {"jsonschema", "referencing"},
     "skillgate.bench.schemas": {"jsonschema", "jsonschema_specifications", "referencing"},
     "skillgate.invocations.formats._struct": {"msgspec"},
+    "skillgate.invocations.serving": {"google"},  # within functions
+    "skillgate.invocations.spool": {"fcntl"},  # within a try
     "skillgate.lsp.server": {"asyncio", "lsprotocol", "pygls"},
     "skillgate.store.keeper": {"sqlalchemy"},
     "skillgate.store.schema": {"sqlalchemy", "alembic"},

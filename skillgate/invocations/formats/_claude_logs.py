@@ -1,8 +1,8 @@
 """Find the uses of skills among Claude Code's log events, and what belongs to them.
 
-An event says that a skill was activated. What follows within the same prompt may belong to it: requests name the active
-skill (``skill.name``), unless they come from an earlier version; then the least is what precedes the assistant's next
-text to the user, if texts are reported at all, and the most is the rest of the prompt.
+An event says that a skill was activated. What follows within the same prompt may belong to it. Requests of current
+versions name the active skill (``skill.name``). Otherwise the minimum is what precedes the assistant's next text to the
+user, if texts are reported at all, and the maximum is the rest of the prompt.
 
 Source: Claude Code's page on monitoring, events, as of version 2.1.193. Its names of skills are hidden by default.
 """
@@ -235,7 +235,7 @@ class _Effort:
 
 
 class _Use:
-    """One use of a skill: the least and the most that belong to it."""
+    """One use of a skill: the minimum and the maximum of what belongs to it."""
 
     def __init__(self, begin: Event, *, speaks: bool) -> None:
         self.begin, self.name = begin, _name_of(begin)

@@ -32,7 +32,7 @@ def read_rows(
         lines: of the file.
         options: how to read it.
         lists: keys under which a document, or a trace of a list, has its spans.
-        span: returns the span of a row; raises RowError if it is none.
+        span: returns the span of a row; raises RowError for any other row.
     """
     traces = Traces(options)
     skills = 0
@@ -98,7 +98,7 @@ def _rows(lines: Lines, lists: Collection[str]) -> Iterator[tuple[int, bytes | N
 
 
 def _is_row(line: bytes, lists: Collection[str]) -> bool:
-    """Whether a line is an object of its own, and not a document with one of the lists."""
+    """Whether a line is a whole row, and not a document with one of the lists."""
     try:
         row = parsed(line)
     except NotJsonError:
@@ -114,7 +114,7 @@ def _closed(lines: Lines, last: int) -> Lines:
 
 
 def nanoseconds(value: object) -> int | None:
-    """Return a time in ISO 8601, UTC without an offset, in nanoseconds since 1970; None if it is none."""
+    """Return a time in ISO 8601, UTC without an offset, in nanoseconds since 1970; None for any other value."""
     if not isinstance(value, str) or value[4:5] != "-" or value[10:11] not in ("T", " "):
         return None
     try:

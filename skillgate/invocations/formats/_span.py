@@ -1,8 +1,10 @@
 """Read one span: whether it is a use of a skill, and its tokens. A format turns its file into :class:`SpanData`.
 
-Sources, all in development: OpenTelemetry's conventions for generative AI (semantic-conventions-genai of October 2026,
-and two names of tokens of older instrumentations), the traces of Claude Code (its page on monitoring, version 2.1.193),
-and OpenInference (spec/semantic_conventions.md of October 2026).
+Sources, all in development:
+
+- OpenTelemetry's conventions for generative AI, semantic-conventions-genai of October 2026, and two older names.
+- The traces of Claude Code, by its page on monitoring, version 2.1.193.
+- OpenInference, spec/semantic_conventions.md of October 2026.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ no more can follow, and the spans below a use are summed. Memory is bounded: if 
 that were quiet for longest are settled. Figures of incomplete traces are unknown, since sums would be too small.
 
 A span that only loads a skill has nothing below it: the work follows in the same turn. No attribute marks its end, and
-no span shows when the assistant speaks to the user. So only the most that can belong to it is known.
+no span shows when the assistant speaks to the user. So only the maximum of what belongs to it is known.
 """
 
 from __future__ import annotations
@@ -276,7 +276,7 @@ class _Following:
         return read._replace(invocation=found, warnings=(*read.warnings, *([warning] if warning else [])))
 
     def _loaded(self, found: Invocation, span: Span, total: _Sum | None) -> tuple[Invocation, str | None]:
-        """Complete a load with the most that can belong to it."""
+        """Complete a load with the maximum of what belongs to it."""
         turn = self._turn(span)
         if turn is not None and turn not in self._called:
             self._called.add(turn)
@@ -328,7 +328,7 @@ class _Following:
 
 
 def _enclosing(found: Invocation, skill: SkillSpan, span: Span, total: _Sum | None) -> Invocation:
-    """Complete an invocation whose work is below it."""
+    """Complete an invocation with the work below it."""
     if found.duration_ms is None:
         found = found._replace(duration_ms=skill.duration_ms)
     if total is None:
