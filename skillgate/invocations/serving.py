@@ -32,7 +32,7 @@ from skillgate.format import plural
 from skillgate.invocations.formats import Counts, Options, Problems, places, reader, take
 from skillgate.invocations.formats._input import NotJsonError, parsed
 from skillgate.invocations.rubric import scorer
-from skillgate.invocations.spool import FullError, lines, opened, reduced
+from skillgate.invocations.spool import FullError, arrivals, lines, opened, reduced
 from skillgate.model.invocation import Fate
 
 if TYPE_CHECKING:
@@ -54,6 +54,8 @@ _AT_WORK = 4  # maximum requests that are read at once
 _WAIT_S = 5  # how long a request waits for that, and what a refused sender is asked to wait
 _IDLE_S = 30  # how long a connection may say nothing
 _SLOWEST_S = 60  # how long a request may take to arrive
+_SILENT_S = 5  # how long a trace or session must be silent before it is imported, unless the server ends
+_OVERDUE_S = 600  # how long data that is over may stay without new requests
 _JSON, _PROTOBUF = "application/json", "application/x-protobuf"
 _SIGNALS = {"/v1/traces": "traces", "/v1/logs": "logs", "/v1/metrics": "metrics"}
 _REJECTED = {"traces": "rejectedSpans", "logs": "rejectedLogRecords", "metrics": "rejectedDataPoints"}
@@ -349,9 +351,11 @@ class Handler(BaseHTTPRequestHandler):
         except FullError as full:
             self.server.note(f"requests are refused: {full}")
             raise _RefusedError(503, str(full), wait=True) from None
+        except RecursionError:
+            raise _RefusedError(400, "the body is nested too deeply") from None
         finally:
             readers.release()
-        return {_REJECTED[signal]: str(found.rejected), "errorMessage": found.reason} if found.rejected else {}
+        return {_REJECTED[signal]: str(found.rejected), "errorMessage": found.reason} if found.reason else {}
 
     def _answer(self, status: int, body: bytes, kind: str, *, wait: bool = False, close: bool = False) -> None:
         self.close_connection = self.close_connection or close
@@ -459,30 +463,39 @@ class _Importer:
     ) -> None:
         self._store, self._spool, self._request, self._note = store, spool, request, note
         self.new = self.updated = 0
-        self._pending = -1  # requests that were imported
+        self._imported = -1  # requests whose data was imported
+        self._due = 0.0  # when to run without new requests
 
-    def run(self, requests: int) -> None:
-        """Import everything received so far, if there is more than before. Raises SkillgateError, OSError."""
+    def run(self, requests: int, *, ending: bool = False) -> None:
+        """Import what was received, if there is more than before. Raises SkillgateError, OSError.
+
+        Traces and sessions that are not silent yet wait until the end: of two spans with the same use the outer one
+        counts, and the inner one comes first.
+        """
         from skillgate.store.invocations import Origin  # brings in the database's packages
 
-        if requests == self._pending:
+        if requests == self._imported and time.monotonic() < self._due:
             return
         request, score = self._request, scorer(self._request.rubric)
         paths = self._spool.closed()
+        busy = [] if ending else [unit for unit, at in arrivals(paths).items() if at > time.time() - _SILENT_S]
         if paths:
             counts = Counts()
             problems = Problems("received telemetry", self._note)
             options = Options(datetime.now(UTC), category=request.category)
             origin = Origin(None, request.project)
             with self._store.importing(request.rubric, score, update=True, origin=origin) as run:
-                take(places(reader("otlp")(lines(paths), options), score), run, problems, counts)
+                take(
+                    places(reader("otlp")(lines(paths, without=frozenset(busy)), options), score), run, problems, counts
+                )
             problems.close()
             self.new += counts.fates[Fate.NEW]
             self.updated += counts.fates[Fate.UPDATED]
             for warning in counts.warnings:
                 self._note(warning)
             self._spool.compact(paths, now=time.time())
-        self._pending = requests
+        self._imported = -1 if busy else requests
+        self._due = time.monotonic() + _OVERDUE_S
 
 
 def serve(
@@ -516,7 +529,7 @@ def serve(
             thread.join()
             server.finish()
         try:
-            importer.run(server.accepted)
+            importer.run(server.accepted, ending=True)
         except (SkillgateError, OSError) as error:
             _incomplete(error, request.spool)
         return Served(server.url, server.accepted, importer.new, importer.updated)

@@ -24,7 +24,7 @@ from skillgate.invocations.formats._span import ARGUMENTS, KEYS, OURS, is_loader
 from skillgate.invocations.formats.otlp import SpanError, log_event, span_data, value_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from skillgate.invocations.formats import Lines
 
@@ -39,6 +39,9 @@ _SEGMENTS = 16  # maximum files before they are joined
 _TAIL = re.compile(rb',"unit":"([^"]{1,200})","at":([0-9]{1,12})}\s*\Z')
 _IDS = ("session.id", "gen_ai.conversation.id", "prompt.id")
 _MODELS = ("gen_ai.request.model", "gen_ai.response.model", "llm.model_name", "model", "query_source")
+_LOGS_ONLY = (
+    "uses of skills in spans of Claude Code are not stored, because its logs have them: set OTEL_LOGS_EXPORTER=otlp"
+)
 _LONGEST = 20_000  # maximum bytes of an attribute with a list or an object
 _SLOW_S = 5.0  # how long to wait for other requests to be written
 
@@ -131,10 +134,7 @@ class Spool:
 
     def compact(self, paths: Sequence[Path], *, now: float) -> None:
         """Delete what is over from closed files, after their import, and join the rest. Raises OSError."""
-        last: dict[bytes, int] = {}
-        for _, unit, at in _units(paths):
-            last[unit] = max(at, last.get(unit, 0))
-        over = {unit for unit, at in last.items() if at < now - OPEN_S}
+        over = {unit for unit, at in arrivals(paths).items() if at < now - OPEN_S}
         if not over and len(paths) < _SEGMENTS:
             return
         joined = self._folder / "joined.tmp"
@@ -183,14 +183,19 @@ def _mend(path: Path) -> None:
             os.fsync(file.fileno())
 
 
-def lines(paths: Sequence[Path]) -> Lines:
-    """Yield the lines of closed files, numbered from 1 over all of them."""
-    number = 0
-    for path in paths:
-        with path.open("rb") as file:
-            for line in file:
-                number += 1
-                yield number, line.rstrip(b"\n")
+def arrivals(paths: Sequence[Path]) -> dict[bytes, int]:
+    """Return for each trace and session in closed files when its last line arrived, in seconds since 1970."""
+    last: dict[bytes, int] = {}
+    for _, unit, at in _units(paths):
+        last[unit] = max(at, last.get(unit, 0))
+    return last
+
+
+def lines(paths: Sequence[Path], *, without: Collection[bytes] = ()) -> Lines:
+    """Yield the lines of closed files, numbered from 1, except those of some traces and sessions."""
+    for number, (line, unit, _) in enumerate(_units(paths), 1):
+        if unit not in without:
+            yield number, line.rstrip(b"\n")
 
 
 def _units(paths: Sequence[Path]) -> Iterator[tuple[bytes, bytes, int]]:
@@ -207,7 +212,11 @@ def _units(paths: Sequence[Path]) -> Iterator[tuple[bytes, bytes, int]]:
 
 
 class Reduced:
-    """The lines for a document's spans or log records, and how many could not be read, with the first reason."""
+    """The lines for a document's spans or log records, and how many could not be read, with the first reason.
+
+    A use in a span of Claude Code is left out: its logs have the same use under another id. Either may come first, so
+    the other would be stored too.
+    """
 
     def __init__(self) -> None:
         self._parts: dict[tuple[str, str], list[Any]] = {}
@@ -223,11 +232,24 @@ class Reduced:
             self.reason = self.reason or str(problem)
             return
         if kept is not None:
+            if signal == "traces" and _leave_out(kept):
+                self.reason = self.reason or _LOGS_ONLY
             self._parts.setdefault((signal, unit), []).append(kept)
 
     def lines(self) -> list[bytes]:
         """Return a line for each trace and session."""
         return [_line(signal, unit, items) for (signal, unit), items in self._parts.items()]
+
+
+def _leave_out(span: dict[str, Any]) -> bool:
+    """Remove what makes a span of Claude Code a use; return whether it was one."""
+    attributes = [one for one in span["attributes"] if one["key"] not in ("tool_name", "skill_name")]
+    found = span["name"] == "claude_code.tool" and {"stringValue": "Skill"} in [
+        one["value"] for one in span["attributes"]
+    ]
+    if found:
+        span["attributes"] = attributes
+    return found
 
 
 def reduced(signal: str, document: object) -> Reduced:

@@ -21,7 +21,7 @@ import pytest
 
 from skillgate.invocations.formats import reader
 from skillgate.invocations.serving import MOST_BYTES, MOST_CONNECTIONS
-from skillgate.invocations.spool import OPEN_S, FullError, Spool, lines, reduced
+from skillgate.invocations.spool import OPEN_S, FullError, Spool, arrivals, lines, reduced
 from tests.cli.running import run
 from tests.invocations.claude_telemetry import activated, claude_span, event, logs, request
 from tests.invocations.readings import OPTIONS
@@ -157,6 +157,21 @@ def test_partial_success_is_told_as_the_protocol_says(tmp_path: Path) -> None:
         assert said["errorMessage"] == "metrics are not stored; set OTEL_METRICS_EXPORTER=none"
         assert served.end()[0] == 0
     assert stored(tmp_path) == [("csv-merge", None)]
+
+
+def test_uses_of_claude_code_come_from_its_logs(tmp_path: Path) -> None:
+    spans = [claude_span("interaction", 1, None, 0, 9), claude_span("llm_request", 4, 1, 3, 4, input_tokens=5)]
+    spans += [claude_span("tool", 3, 1, 1, 2, tool_name="Skill", skill_name="pdf")]
+    with serving(tmp_path) as served:
+        status, _, body = served.post("/v1/traces", traces(*spans))
+        said = json.loads(body)["partialSuccess"]
+        assert (status, said["rejectedSpans"]) == (200, "0")
+        assert said["errorMessage"].endswith("set OTEL_LOGS_EXPORTER=otlp")
+        assert served.end()[0] == 0
+    with serving(tmp_path) as served:
+        served.post("/v1/logs", logs(activated("pdf", 1), request(2, skill__name="pdf")))
+        assert served.end()[0] == 0
+    assert stored(tmp_path) == [("pdf", 15)]
 
 
 def raw(port: int, data: bytes) -> bytes:
@@ -397,6 +412,17 @@ def test_what_is_over_is_deleted_and_the_rest_is_joined(tmp_path: Path, monkeypa
     assert len(spool.closed()) == 1
     spool.compact(spool.closed(), now=10**6)
     assert (uses(spool), spool.closed()) == ([], [])
+
+
+def test_traces_that_are_not_silent_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spool = Spool(str(tmp_path), most=10**6)
+    for now, trace in ((1_000, "1" * 32), (1_000, "2" * 32), (1_004, "2" * 32)):
+        monkeypatch.setattr("skillgate.invocations.spool.time.time", lambda now=now: now)
+        spool.append(reduced("traces", json.loads(traces(span(1, None, SKILL, traceId=trace)))).lines())
+    paths = spool.closed()
+    assert arrivals(paths) == {b"1" * 32: 1_000, b"2" * 32: 1_004}
+    (line,) = lines(paths, without={b"2" * 32})
+    assert b"1" * 32 in line[1]
 
 
 def test_lines_that_are_there_twice_count_once(tmp_path: Path) -> None:

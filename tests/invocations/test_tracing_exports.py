@@ -6,11 +6,17 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from skillgate.format import printable
 from skillgate.invocations.formats import recognise
+from skillgate.invocations.spool import reduced
 from skillgate.model.invocation import Caller, Ending, Evidence, Invocation, Read
+from tests.invocations.claude_telemetry import activated, event, logs, request, result
 from tests.invocations.readings import one, read
-from tests.invocations.traces import AGENT, BEGAN, TRACE, chat, span, tool, traces
+from tests.invocations.traces import AGENT, BEGAN, TRACE, chat, encoded, span, tool, traces
+from tests.properties.documents import CI
 
 AT = "2026-05-04T10:00:{:02d}.500Z"
 USAGE = {"input": 10, "output": 5, "input_cached_tokens": 70, "total": 85}
@@ -248,3 +254,73 @@ def test_telemetry_without_a_use_says_what_would_be_one() -> None:
     (found,) = read("otlp", traces(chat(1, 0, 1, 1), tool(2, 1)))
     assert found == Read(1, None, unused=found.unused)
     assert (found.unused or "").startswith("none of 2 spans is a use of a skill; a use is a call of the tool Skill")
+
+
+# Whatever a file or a sender has, it is read or refused
+
+ANY = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner, max_size=3),
+    max_leaves=6,
+)
+ROWS = [*OBSERVATIONS, *BLOB, *PHOENIX]
+KEYS = sorted({key for row in ROWS for key in row} | {"context", "attributes", "input", "metadata", "usage"})
+
+
+@CI
+@given(
+    st.sampled_from(("langfuse", "phoenix")),
+    st.sampled_from(ROWS),
+    st.dictionaries(st.sampled_from(KEYS), ANY, max_size=4),
+    st.booleans(),
+)
+def test_any_row_is_read_or_rejected(form: str, row: dict[str, Any], more: dict[str, Any], in_a_list: bool) -> None:
+    rows = [row | more, row]
+    for found in read(form, json.dumps(rows).encode() if in_a_list else lines(rows)):
+        assert printable(found.problem or "") == (found.problem or "")
+
+
+@CI
+@given(
+    st.sampled_from(("langfuse", "phoenix")),
+    st.binary(max_size=200) | st.text('{}[]",:ad \n', max_size=80).map(str.encode),
+)
+def test_any_bytes_are_read_or_refused(form: str, data: bytes) -> None:
+    for found in read(form, data):
+        assert printable(found.problem or "") == (found.problem or "")
+
+
+RECORDS = [activated("pdf", 1), request(2, skill__name="pdf"), result(3, "Skill", "false"), event("api_error", 4)]
+ATTRIBUTES = sorted({entry["key"] for record in RECORDS for entry in record["attributes"]})
+
+
+@CI
+@given(
+    st.sampled_from(RECORDS),
+    st.dictionaries(st.sampled_from(ATTRIBUTES), ANY, max_size=3),
+    st.dictionaries(st.sampled_from(("timeUnixNano", "body", "attributes")), ANY, max_size=2),
+)
+def test_any_record_is_read_or_rejected_and_the_same_through_a_spool(
+    record: dict[str, Any], said: dict[str, Any], more: dict[str, Any]
+) -> None:
+    changed = [{"key": key, "value": encoded(value)} for key, value in said.items()]
+    odd = {**record, "attributes": [*record["attributes"], *changed], **more}
+    data = logs(*RECORDS, odd)
+    direct = [found.invocation for found in read("otlp", data) if found.invocation]
+    through = b"\n".join(reduced("logs", json.loads(data)).lines())
+    spooled = [found.invocation for found in read("otlp", through) if found.invocation]
+    assert len(spooled) == len(direct)
+    for one_direct, one_spooled in zip(direct, spooled, strict=True):
+        assert one_spooled.skill_name == one_direct.skill_name
+
+
+@CI
+@given(ANY, st.sampled_from(("traces", "logs")))
+def test_any_document_is_reduced(document: object, signal: str) -> None:
+    outer, scope, inner = {
+        "traces": ("resourceSpans", "scopeSpans", "spans"),
+        "logs": ("resourceLogs", "scopeLogs", "logRecords"),
+    }[signal]
+    for whole in (document, {outer: document}, {outer: [{scope: document}]}, {outer: [{scope: [{inner: [document]}]}]}):
+        for line in reduced(signal, whole).lines():
+            list(read("otlp", line))

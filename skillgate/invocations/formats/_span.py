@@ -148,6 +148,7 @@ class Span(NamedTuple):
 
 
 def span_of(data: SpanData, options: Options, line: int) -> Span:
+    """Return what is held of a span, with its invocation if it is a use of a skill."""
     kind, usage = _kind_of(data), _usage_of(data)
     operation = data.get("gen_ai.operation.name")
     if operation == "embeddings" and usage[1] is None:
