@@ -47,7 +47,7 @@ _NAME = 200  # maximum characters of a name that is held
 
 
 class Event(NamedTuple):
-    """What is used of one event; ``known`` is whether it names its skill."""
+    """What is used of one event. ``input`` leaves out ``cached``; ``main`` is whether the user sees its text."""
 
     kind: str
     session: str

@@ -120,22 +120,26 @@ def _seen(read: Read, until: int | None) -> Read:
 
 def _repeated(spans: Mapping[int, Span], skills: list[tuple[Span, SkillSpan]]) -> set[int]:
     """Return spans that repeat another span's use: two libraries report a call, or its work has the skill's name."""
-    first: dict[str, tuple[int, int]] = {}
+    first: dict[str, tuple[int, bool]] = {}
     for span, skill in skills:
-        if skill.read.invocation is not None and span.began is not None:
-            name, place = skill.read.invocation.skill_name, (span.began, skill.implied)
-            if name not in first or place < first[name]:
-                first[name] = place
+        name = _name(span)
+        if name and span.began is not None:
+            first[name] = min(first.get(name, (span.began, True)), (span.began, skill.implied))
     found = set()
     for span, skill in skills:
-        name = skill.read.invocation.skill_name if skill.read.invocation is not None else ""
+        name = _name(span)
         above = spans.get(span.parent) if span.parent is not None else None
-        over = above.skill.read.invocation if above is not None and above.skill is not None else None
-        same = over is not None and over.skill_name == name and above is not None and above.id != span.id
-        later = span.began is not None and name in first and first[name] < (span.began, skill.implied)
-        if (skill.implied and later) or (skill.loaded and same and above.skill.loaded):  # type: ignore[union-attr]
+        if skill.implied and span.began is not None and name in first and first[name] < (span.began, True):
             found.add(span.id)
+        elif skill.loaded and above is not None and above.id != span.id and above.skill is not None:
+            found |= {span.id} if above.skill.loaded and name and name == _name(above) else set()
     return found
+
+
+def _name(span: Span) -> str:
+    """Return the skill of a use; empty if there is none."""
+    found = span.skill.read.invocation if span.skill is not None else None
+    return "" if found is None else found.skill_name
 
 
 @dataclass(slots=True)
