@@ -50,6 +50,8 @@ KEEPERS = {  # the one module that may import a package of an extra
     "skillgate.bench.schemas": {"jsonschema", "jsonschema_specifications", "referencing"},
     "skillgate.invocations.formats._struct": {"msgspec"},
     "skillgate.invocations.exporting": {"pyarrow"},  # within a function
+    "skillgate.invocations.serving": {"google"},  # within functions
+    "skillgate.invocations.spool": {"fcntl"},  # within a try
     "skillgate.lsp.server": {"asyncio", "lsprotocol", "pygls"},
     "skillgate.invocations.figures": {"numpy"},
     "skillgate.invocations.groups": {"numpy"},

@@ -257,7 +257,7 @@ def test_telemetry_without_any_use_of_a_skill_says_what_it_saw_and_ends_with_3(t
     done = run(tmp_path, "log", "import", "traces.json")
     assert done.code == 3
     assert "3 spans" in done.err
-    assert "gen_ai.tool.name" in done.err
+    assert "gen_ai.skill.name" in done.err
 
 
 def test_known_records_and_sessions_without_a_skill_end_with_0_and_one_line(tmp_path: Path) -> None:

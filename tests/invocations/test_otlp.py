@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from skillgate.format import printable
 from skillgate.invocations.formats import LONGEST, reader
-from skillgate.invocations.formats.otlp import _COUNTS
-from skillgate.model.invocation import Accuracy, Ending, Invocation, Read
+from skillgate.invocations.formats._traces import COUNTS
+from skillgate.model.invocation import SEEN_UNTIL, Accuracy, Ending, Invocation, Read
 from tests.invocations.readings import OPTIONS, SAMPLES, one, read, record
 from tests.invocations.traces import AGENT, BEGAN, LOADS, SKILL, TRACE, chat, encoded, span, tool, traces, usage
 from tests.properties.documents import CI
@@ -150,7 +150,7 @@ def test_a_skill_is_named_by_our_attribute_by_the_standard_or_by_the_tools_argum
 
 def test_other_spans_are_no_invocations() -> None:
     assert read("otlp", traces(tool(1, 0), chat(2, 1, 5, 7), span(3, None, {"gen_ai.skill.name": "a"}))) == [
-        Read(1, None, unused=f"none of 3 spans is a use of a skill; {_COUNTS}")
+        Read(1, None, unused=f"none of 3 spans is a use of a skill; {COUNTS}")
     ]
 
 
@@ -192,7 +192,7 @@ def test_an_attribute_that_is_refused_is_told_with_its_span() -> None:
 def test_unknown_attributes_of_ours_are_kept_and_told_and_those_of_others_are_not() -> None:
     (found,) = read("otlp", traces(span(1, None, SKILL, {"skillgate.stars": 3, "gen_ai.other": 4, "app.user": "x"})))
     assert found.invocation
-    assert found.invocation.extra == {"stars": 3}
+    assert found.invocation.extra == {"stars": 3, SEEN_UNTIL: BEGAN + 12}
     assert found.warnings == ("unknown key stars: stored, but not scored",)
 
 
@@ -436,7 +436,7 @@ def test_an_invocation_says_the_same_in_every_form() -> None:
     own |= {"skillgate.feedback.accuracy": "mostly", "skillgate.code_quality.tests_passed": True}
     spans = traces(chat(2, 1, 5, 7), chat(3, 1, 1, 1), tool(4, 1), span(1, None, SKILL, own))
     assert one(read("portable", whole)) == line
-    assert one(read("otlp", spans))._replace(source="log") == line
+    assert one(read("otlp", spans))._replace(source="log", extra=None) == line
 
 
 ANY = st.recursive(

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from skillgate import settings
-from skillgate.cli import log_export, log_query
+from skillgate.cli import log_export, log_query, log_serve
 from skillgate.cli.options import (
     Rare,
     add_output,
@@ -52,6 +52,7 @@ _LONGEST = 36_500  # days
 FORMS = ("auto", *INVOCATION_FORMATS.listed())
 _WORDS = {
     "import": "import recorded invocations",
+    "serve": log_serve.SUMMARY,
     "add": "record one invocation, or add signals to a recorded one",
     "list": "list invocations with their ids, newest first",
     "show": "show everything stored about one invocation, and the parts of its score",
@@ -66,6 +67,7 @@ _WORDS = {
     "purge": "delete invocations",
 }
 _MORE = {
+    "serve": log_serve.MORE,
     "import": """\
 A FILE contains JSON Lines, a transcript of Claude Code, OTLP JSON, or a portable log. A directory, such as
 ~/.claude/projects, means all of its .jsonl files; - is the standard input. Each file is one transaction: if the program
@@ -106,6 +108,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parsers[word] = words.add_parser(word, help=summary, description=text)
         if word != "score":
             add_store(parsers[word])
+    log_serve.add_arguments(parsers["serve"])
     _taking(parsers["import"], parsers["score"], parsers["add"])
     _listing(parsers["list"], parsers["show"])
     _changing(parsers["rescore"], parsers["purge"])
@@ -433,6 +436,7 @@ def _run_export(args: argparse.Namespace, session: Console) -> int:
 
 _RUN: dict[str, Callable[[argparse.Namespace, Console], int]] = {
     "import": _run_import,
+    "serve": log_serve.run,
     "add": _run_add,
     "list": _run_list,
     "show": _run_show,
