@@ -798,6 +798,12 @@ RUBRIC: Setting[str] = _choice(
 LOG_DAYS: Setting[int] = _integer(
     "log-days", default=30, minimum=1, maximum=36_500, help="How many days of recorded invocations the figures cover."
 )
+SYNC: Setting[tuple[str, ...] | None] = _texts(
+    "sync",
+    personal=True,
+    example=("~/.claude/projects",),
+    help="The directories of recorded invocations that skillgate log sync reads. Unset: Claude Code's sessions.",
+)
 GATES: Setting[Mapping[str, Table] | None] = Setting(
     "gates",
     Kind.TABLES,

@@ -304,6 +304,16 @@ ORIGIN_SALT = sa.Table(  # one row after the first import: the salt for digests 
     *_texts("salt", nullable=False),
 )
 
+SYNCED_FILES = sa.Table(  # what `log sync` knows of files, by a salted digest of the path
+    "synced_files",
+    METADATA,
+    sa.Column("place", _BYTEWISE, primary_key=True),
+    *_texts("stamp", "digest", nullable=False),
+    *_counts("read_to", "lines_read"),
+    *_texts("options", nullable=False),
+    *_texts("part_of"),
+)
+
 # No column may be named tier, uses, weak_area or normalized_score: in GROUP BY and HAVING of queries with such aliases,
 # the column would take precedence.
 SKILL_INVOCATIONS = """\

@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from skillgate import settings
+from skillgate.cli import log_sync
 from skillgate.cli.options import (
     Rare,
     add_output,
@@ -50,6 +51,7 @@ _LONGEST = 36_500  # days
 FORMS = ("auto", *INVOCATION_FORMATS.listed())
 _WORDS = {
     "import": "import recorded invocations",
+    "sync": log_sync.SUMMARY,
     "add": "record one invocation, or add signals to a recorded one",
     "list": "list invocations with their ids, newest first",
     "show": "show everything stored about one invocation, and the parts of its score",
@@ -69,6 +71,7 @@ is killed, all of it is stored or nothing. Invalid lines are reported by line nu
 2. Stored invocations are skipped; the additions of `log add --update` stay. If a file has no use of a skill in a known
 form, the message describes it and the exit code is 3. Users' texts and paths are only stored with --keep-text or
 --project.""",
+    "sync": log_sync.DESCRIPTION,
     "add": """\
 INVOCATION is a JSON object with the fields of a line, or - for the standard input; --set adds fields. Missing times and
 ids are generated. With --update the fields are added to the stored invocation with this id, for signals that come
@@ -101,6 +104,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         if word != "score":
             add_store(parsers[word])
     _taking(parsers["import"], parsers["score"], parsers["add"])
+    log_sync.add_arguments(parsers["sync"])
     _listing(parsers["list"], parsers["show"])
     _changing(parsers["rescore"], parsers["purge"])
     _reporting(parsers["stats"], parsers["trend"], parsers["gate"], parsers["dashboard"])
@@ -229,11 +233,9 @@ def _add_window(parser: argparse.ArgumentParser) -> None:
 
 def _run_import(args: argparse.Namespace, session: Console) -> int:
     """Import files."""
-    from skillgate.invocations.formats._input import fit_name
     from skillgate.invocations.importing import import_files
 
-    if args.project is not None and not fit_name(args.project):
-        raise UsageError("--project: expected a name of at most 200 visible characters")
+    log_sync.require_label(args.project)
     request = request_from(
         ImportRequest, args, form=args.format, rubric=_rubric(args, session), category=args.skill_category
     )
@@ -261,7 +263,7 @@ def _run_add(args: argparse.Namespace, session: Console) -> int:
 
 def _run_score(args: argparse.Namespace, session: Console) -> int:
     """Score the invocations of files."""
-    from skillgate.invocations.importing import score
+    from skillgate.invocations.scoring import score
     from skillgate.report.invocation_lists import scores
 
     found = score(ScoreRequest(tuple(args.files), args.format, _rubric(args, session), args.skill_category), session)
@@ -398,6 +400,7 @@ def _run_dashboard(args: argparse.Namespace, session: Console) -> int:
 
 _RUN: dict[str, Callable[[argparse.Namespace, Console], int]] = {
     "import": _run_import,
+    "sync": log_sync.run,
     "add": _run_add,
     "list": _run_list,
     "show": _run_show,
