@@ -10,6 +10,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from skillgate import settings
+from skillgate.cli.grading_options import (
+    add_grading,
+    grade_endings,
+    grade_request,
+    new_endings,
+    require_answers,
+    show_cost,
+)
 from skillgate.cli.options import Rare, json_text, request_from
 from skillgate.errors import EXIT_PASSED, SkillgateError, UsageError
 from skillgate.invocations.records import ImportRequest
@@ -44,13 +52,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="LABEL",
         help=Rare("store this name as the origin, instead of a digest of the files' directory"),
     )
+    add_grading(parser, settings.LOG_SYNC)
 
 
 def run(args: argparse.Namespace, session: Console) -> int:
     """Run the command."""
     if args.hook:
         return _run_hook(session)
-    from skillgate.invocations.syncing import sync
+    from skillgate.invocations.syncing import SUFFIXES, finish, sync
 
     require_label(args.project)
     request = request_from(
@@ -64,12 +73,21 @@ def run(args: argparse.Namespace, session: Console) -> int:
         update=False,
         strict=False,
     )
-    result = sync(request, session)
+    wanted = grade_request(args)
+    if wanted is not None and wanted.models.dry_run:
+        return show_cost(request, wanted, SUFFIXES, session)
+    endings = new_endings(wanted)
+    result = sync(request, session, endings)
+    graded = grade_endings(endings, request, wanted, session)
+    finish(result, request, session, graded.paths if graded is not None else ())
     if session.json:
-        session.out(json_text(result.document()))
+        session.out(json_text({**result.document(), **({"graded": graded.document()} if graded is not None else {})}))
     elif result.is_new or result.rejected or session.verbose:
         session.out(result.line())
+    if graded is not None and not session.json:
+        session.out(graded.line())
     result.require_all()
+    require_answers(graded)
     return EXIT_PASSED
 
 

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
     from skillgate.console import Console
     from skillgate.invocations.formats import Lines, Place, Run
+    from skillgate.invocations.grading import Endings
     from skillgate.invocations.records import ImportRequest, ScoreRequest
     from skillgate.model.invocation import Scored
     from skillgate.store.invocations import InvocationStore
@@ -328,8 +329,8 @@ class _Nothing:
         return [Fate.KNOWN for _ in batch]
 
 
-def import_files(request: ImportRequest, session: Console) -> Import:
-    """Import every readable file; report problems of the others as notes.
+def import_files(request: ImportRequest, session: Console, endings: Endings | None = None) -> Import:
+    """Import every readable file; report problems of the others as notes. Uses to grade are noted in ``endings``.
 
     Raises:
         UsageError: the store is unusable, or there is no file.
@@ -358,7 +359,7 @@ def import_files(request: ImportRequest, session: Console) -> Import:
     try:
         for recording in files:
             try:
-                done.append(_file(recording, store, request, session, report, parts))
+                done.append(_file(recording, store, request, session, report, parts, endings))
             except UnrecognisedError as error:
                 unknown.append((recording, str(error)))
             except UsageError as error:
@@ -411,7 +412,12 @@ def format_of(form: str, file: Opened, shown: str) -> str:
 
 
 def options_of(
-    request: ImportRequest | ScoreRequest, recording: Recording, read: set[str], *, keep_text: bool = False
+    request: ImportRequest | ScoreRequest,
+    recording: Recording,
+    read: set[str],
+    *,
+    keep_text: bool = False,
+    texts: bool = False,
 ) -> Options:
     """Return how to read a file; paths of the files that are read together with it are added to ``read``."""
 
@@ -419,7 +425,7 @@ def options_of(
         read.add(os.path.join(os.path.dirname(recording.path), *relative.split("/")))
         return sibling_lines(recording, relative)
 
-    return Options(datetime.now(UTC), keep_text, request.category, sibling)
+    return Options(datetime.now(UTC), keep_text, request.category, sibling, texts=texts)
 
 
 def _file(
@@ -429,6 +435,7 @@ def _file(
     session: Console,
     report: _Report,
     parts: set[str],
+    endings: Endings | None,
 ) -> ImportedFile:
     """Import one file in one transaction; paths of the files that are read together with it are added to ``parts``.
 
@@ -440,7 +447,7 @@ def _file(
     with opened(recording) as file:
         request = request._replace(form=format_of(request.form, file, recording.shown))
         form, rubric = request.form, request.rubric
-        options = options_of(request, recording, parts, keep_text=request.keep_text)
+        options = options_of(request, recording, parts, keep_text=request.keep_text, texts=endings is not None)
         parallel = FORKED and INVOCATION_FORMATS.flag(form, "LINE_BY_LINE")
         if recording.path != STDIN and parallel and file.size >= WORTH and processors() > 1:
             alone = options._replace(sibling=lambda _path: None)  # each line is complete without other files
@@ -451,6 +458,8 @@ def _file(
             file.file.seek(0)  # the workers were lost: read it in this process
         numbered = _drawn(lines(file.file, whole=INVOCATION_FORMATS.flag(form, "ONE_DOCUMENT")), file, session)
         found = places(reader(form)(numbered, options), scorer(rubric))
+        if endings is not None:
+            found = endings.watch(found, recording.path)
         return stored(recording, store, request, found, report)
 
 

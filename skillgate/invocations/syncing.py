@@ -39,10 +39,11 @@ from skillgate.store.synced import SyncedFile, SyncedFiles, quick_state
 from skillgate.store.target import require_packages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from skillgate.console import Console
     from skillgate.invocations.formats import Place
+    from skillgate.invocations.grading import Endings
     from skillgate.invocations.importing import ImportedFile, Recording
     from skillgate.invocations.records import ImportRequest
     from skillgate.store.invocations import InvocationStore
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 SUFFIXES = (".jsonl", ".json")
 _BLOCK = 1 << 20
 _FRESH_NS = 2_000_000_000  # a file may change again within the resolution of its times
+_GRADED = "+graded"  # after the digest of options; such a file need not be read for a run that does not grade
 _AT_ONCE = 100  # files until what is known of them is written
 
 
@@ -63,6 +65,7 @@ class Synced(NamedTuple):
         foreign: number of files that have no use of a skill in a known format.
         problems: the first 1,000 problems.
         unread: number of paths that could not be read.
+        waiting: files with uses to grade, by path.
     """
 
     store: str
@@ -72,6 +75,7 @@ class Synced(NamedTuple):
     foreign: int = 0
     problems: tuple[str, ...] = ()
     unread: int = 0
+    waiting: tuple[tuple[str, SyncedFile], ...] = ()
 
     @property
     def rejected(self) -> int:
@@ -108,8 +112,11 @@ class Synced(NamedTuple):
             raise UsageError(f"{' and '.join(parts)}; everything else is in the store")
 
 
-def sync(request: ImportRequest, session: Console) -> Synced:
+def sync(request: ImportRequest, session: Console, endings: Endings | None = None) -> Synced:
     """Import what is new in files and directories; report only problems that nobody has seen.
+
+    Uses to grade are noted in ``endings``; files with such uses are read again next time unless :func:`finish` is
+    called.
 
     Raises:
         UsageError: the store is unusable, or a path is not valid.
@@ -123,7 +130,7 @@ def sync(request: ImportRequest, session: Console) -> Synced:
     for problem in missing:
         session.note(problem)
     result = Synced(target.shown, request.rubric, problems=tuple(missing), unread=len(missing))
-    state, options = quick_state(target), _digest_of(request)
+    state, options = quick_state(target), _digest_of(request) + (_GRADED if endings is not None else "")
     if not files or (state is not None and not changed_files(files, state, options)):
         return result._replace(unchanged=len(files))
     from skillgate.store.invocations import open_invocations  # brings in the database's packages
@@ -131,10 +138,27 @@ def sync(request: ImportRequest, session: Console) -> Synced:
     store = open_invocations(target, create=True)
     known = SyncedFiles(target)
     try:
-        return _Run(request, session, store, known, options).read(files, result)
+        return _Run(request, session, store, known, options, endings).read(files, result)
     finally:
         known.close()
         store.close()
+
+
+def finish(result: Synced, request: ImportRequest, session: Console, unanswered: Collection[str]) -> None:
+    """Note that the files with uses to grade were read, except those with an unanswered use.
+
+    Raises:
+        IncompleteError: the database failed.
+    """
+    read = [one for path, one in result.waiting if path not in unanswered]
+    if not read:
+        return
+    target, _ = named_store(request.store, session)
+    known = SyncedFiles(target)
+    try:
+        known.put(read)
+    finally:
+        known.close()
 
 
 def _digest_of(request: ImportRequest) -> str:
@@ -162,7 +186,8 @@ def changed_files(files: Iterable[Recording], state: SyncState, options: str) ->
     for place, one in by_place.items():
         known = state.files.get(place)
         is_own = known is None or known.part_of is None
-        if known is not None and known.stamp == _stamp_at(one.path) != "" and not (is_own and known.options != options):
+        is_read = known is not None and (not is_own or known.options.startswith(options))
+        if known is not None and is_read and known.stamp == _stamp_at(one.path) != "":
             continue
         owner = None if known is None else known.part_of
         (forced if owner in by_place else found).add(place if owner is None or owner not in by_place else owner)
@@ -189,10 +214,17 @@ class _Run:
     """One run with changed files."""
 
     def __init__(
-        self, request: ImportRequest, session: Console, store: InvocationStore, known: SyncedFiles, options: str
+        self,
+        request: ImportRequest,
+        session: Console,
+        store: InvocationStore,
+        known: SyncedFiles,
+        options: str,
+        endings: Endings | None,
     ) -> None:
         self._request, self._session, self._store, self._known = request, session, store, known
-        self._options = options
+        self._options, self._endings = options, endings
+        self._waiting: list[tuple[str, SyncedFile]] = []
         self._state = known.state()
         self._read: dict[str, SyncedFile] = {}  # to be written, by place
         self._done: list[ImportedFile] = []
@@ -217,6 +249,7 @@ class _Run:
             foreign=self._foreign,
             problems=(*result.problems, *self._problems)[:MOST_PROBLEMS],
             unread=result.unread + self._unread,
+            waiting=tuple(self._waiting),
         )
 
     def _write(self) -> None:
@@ -253,7 +286,10 @@ class _Run:
             self._foreign += 1
         elif extent.end:
             self._import(recording, file, form, extent, now, is_same=is_same)
-        self._read[one.place] = now
+        if self._endings is not None and recording.path in self._endings.paths:
+            self._waiting.append((recording.path, now))
+        else:
+            self._read[one.place] = now
 
     def _import(
         self, recording: Recording, file: IO[bytes], form: str, extent: Extent, now: SyncedFile, *, is_same: bool
@@ -264,9 +300,13 @@ class _Run:
             start, first = extent.known_end, extent.known_lines + 1
         file.seek(start)
         parts: set[str] = set()
-        options = options_of(self._request, recording, parts, keep_text=self._request.keep_text)
+        options = options_of(
+            self._request, recording, parts, keep_text=self._request.keep_text, texts=self._endings is not None
+        )
         numbered = lines(file, first, whole=INVOCATION_FORMATS.flag(form, "ONE_DOCUMENT"), end=extent.end)
         found = places(reader(form)(numbered, options), scorer(self._request.rubric))
+        if self._endings is not None:
+            found = self._endings.watch(found, recording.path)
         grows = INVOCATION_FORMATS.flag(form, "GROWS")
         request = self._request._replace(form=form, update=extent.has_grown and not grows)
         try:

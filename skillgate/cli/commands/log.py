@@ -13,6 +13,14 @@ from typing import TYPE_CHECKING
 
 from skillgate import settings
 from skillgate.cli import log_sync
+from skillgate.cli.grading_options import (
+    add_grading,
+    grade_endings,
+    grade_request,
+    new_endings,
+    require_answers,
+    show_cost,
+)
 from skillgate.cli.options import (
     Rare,
     add_output,
@@ -136,6 +144,7 @@ def _taking(
     importing.add_argument(
         "--strict", action="store_true", help=Rare("import nothing from a file with an invalid line")
     )
+    add_grading(importing, settings.LOG_IMPORT)
     adding.add_argument("invocation", metavar="INVOCATION", nargs="?", help="a JSON object, or -")
     adding.add_argument("--skill", metavar="NAME", help="the skill's name")
     adding.add_argument("--id", metavar="ID", help="the invocation's id")
@@ -239,13 +248,19 @@ def _run_import(args: argparse.Namespace, session: Console) -> int:
     request = request_from(
         ImportRequest, args, form=args.format, rubric=_rubric(args, session), category=args.skill_category
     )
-    result = import_files(request, session)
+    wanted = grade_request(args)
+    if wanted is not None and wanted.models.dry_run:
+        return show_cost(request, wanted, (".jsonl",), session)
+    endings = new_endings(wanted)
+    result = import_files(request, session, endings)
+    graded = grade_endings(endings, request, wanted, session)
     if session.json:
-        session.out(json_text(result.document()))
+        session.out(json_text({**result.document(), **({"graded": graded.document()} if graded is not None else {})}))
     else:
-        for line in result.lines(verbose=session.verbose):
+        for line in (*result.lines(verbose=session.verbose), *([graded.line()] if graded is not None else [])):
             session.out(line)
     result.require_all()
+    require_answers(graded)
     return EXIT_PASSED
 
 

@@ -100,6 +100,7 @@ class Entry(NamedTuple):
     usage: Usage | None = None
     failed: bool = False  # whether it replaces a reply that failed
     has_text: bool = False
+    text: str = ""  # the last text of a reply, or a prompt
     report: Evidence | None = None  # what the text of a reply reports
     asks: bool = False  # whether it ends with a question
     tags: tuple[str, ...] = ()  # names of the skill that the reply is attributed to
@@ -168,6 +169,7 @@ def _reply(record: Mapping[str, Any], message: Mapping[str, Any]) -> Entry:
         stop=stop if isinstance(stop, str) else None,
         usage=_usage(message.get("usage")),
         has_text=bool(texts),
+        text=said,
         report=report(said) if said else None,
         asks=bool(said) and asks(said),
         tags=_tags(record.get("attributionSkill"), record.get("attributionPlugin")),
@@ -232,7 +234,9 @@ def _attached(attached: Mapping[str, Any]) -> Entry:
 
 def _said(entry: Entry, text: str) -> Entry:
     """Return a user's entry with what its text says."""
-    return entry._replace(reaction=reaction(text), is_brief=is_brief(text), asks_to_commit=asks_to_commit(text))
+    return entry._replace(
+        text=text, reaction=reaction(text), is_brief=is_brief(text), asks_to_commit=asks_to_commit(text)
+    )
 
 
 def _is_human(origin: object) -> bool:
