@@ -335,5 +335,5 @@ def _forecast(layers: Sequence[Callable[[], Steps[_Outcome]]], setup: ModelSetup
     forecast = estimates.estimate(layers, answers=setup.answers, provider=setup.provider, batch=setup.is_batch)
     cost, calls = setup.limits
     _, *more = estimates.lines(forecast, max_cost_usd=cost, max_calls=calls)  # the first line counts skills
-    what = f"{plural(len(layers), 'ending')} of unknown outcome, {forecast.calls:,} calls to make."
+    what = f"{plural(len(layers), 'ending')} of unknown outcome, {plural(forecast.calls, 'call')} to make."
     return dry_run((f"Dry run, nothing was sent or stored: {what}", *more), forecast)

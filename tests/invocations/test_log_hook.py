@@ -1,4 +1,4 @@
-"""The SessionEnd hook of the page on collecting, run as Claude Code runs it: by a shell, with JSON on standard input."""
+"""The SessionEnd hook of the page on collecting, run as Claude Code runs it: by a shell, with JSON on its input."""
 
 from __future__ import annotations
 
@@ -32,7 +32,11 @@ def hook() -> dict[str, Any]:
 
 def end_session(folder: Path, event: str) -> None:
     """Run the hook's command, and end its process group right after it, as a terminal that is closed does."""
-    environ = {**os.environ, "HOME": str(folder / "home"), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    environ = {
+        **os.environ,
+        "HOME": str(folder / "home"),
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+    }
     process = subprocess.Popen(
         ["/bin/sh", "-c", hook()["command"]],
         cwd=folder / "project",
@@ -81,7 +85,16 @@ def test_a_session_that_ended_is_imported_in_the_background(folder: Path) -> Non
 
 @pytest.mark.parametrize(
     "event",
-    ["", "{", "[]", "null", "{}", '{"transcript_path": null}', '{"transcript_path": "relative.jsonl"}', '{"a": "\\ud800"}'],
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        "{}",
+        '{"transcript_path": null}',
+        '{"transcript_path": "relative.jsonl"}',
+        '{"a": "\\ud800"}',
+    ],
 )
 def test_a_hook_never_fails_and_never_prints(folder: Path, event: str) -> None:
     end_session(folder, event)
