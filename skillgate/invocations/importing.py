@@ -3,7 +3,7 @@
 Files are read line by line, since they may be larger than memory. For a directory, such as Claude Code's projects
 directory, every ``.jsonl`` file below it is read; symbolic links are not followed.
 """
-# ruff: noqa: PTH111, PTH112, PTH113, PTH117, PTH118, PTH120, PTH123
+# ruff: noqa: PTH111, PTH112, PTH113, PTH117, PTH118, PTH120, PTH123, PTH204
 
 from __future__ import annotations
 
@@ -425,7 +425,11 @@ def options_of(
         read.add(os.path.join(os.path.dirname(recording.path), *relative.split("/")))
         return sibling_lines(recording, relative)
 
-    return Options(datetime.now(UTC), keep_text, request.category, sibling, texts=texts)
+    found = Options(datetime.now(UTC), keep_text, request.category, sibling, texts=texts)
+    with suppress(OSError):  # it was deleted
+        if recording.path != STDIN:
+            found = found._replace(modified=datetime.fromtimestamp(os.path.getmtime(recording.path), UTC))
+    return found
 
 
 def _file(

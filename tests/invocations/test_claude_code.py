@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from skillgate.invocations.formats import claude_code
-from skillgate.model.invocation import Ending, Evidence, Invocation
+from skillgate.model.invocation import Caller, Ending, Evidence, Invocation
 from tests.invocations.transcripts import BEGAN, MODEL, SESSION, Transcript, example, tokens, use
 
 if TYPE_CHECKING:
@@ -48,6 +48,9 @@ def test_a_plain_run_is_counted_from_the_call_to_the_last_reply() -> None:
         tool_error_count=0,
         outcome_evidence=Evidence.REPORTED_SUCCESS,
         shared=False,
+        called_by=Caller.MODEL,
+        cost_usd=0.0021,
+        cost_estimated=True,
     )
     assert found.extra == {"tokens_cache_read": 4000, "transcript_seen_until": int(BEGAN.timestamp()) + 11}
 

@@ -12,7 +12,8 @@ import pytest
 
 from skillgate.invocations.formats import Options, claude_code
 from skillgate.invocations.formats._input import REPLACED, REPLACED_WARNING
-from skillgate.invocations.formats.claude_code import MOST_LINES, MOST_PATHS
+from skillgate.invocations.formats._ledger import MOST_LINES, MOST_PATHS
+from skillgate.invocations.formats._session import MOST_WAITING
 from tests.invocations.transcripts import BEGAN, NOW, Transcript, beside, example, use
 
 if TYPE_CHECKING:
@@ -212,10 +213,10 @@ def test_a_model_that_is_no_name_is_not_kept() -> None:
 
 def test_more_runs_than_can_be_followed_are_told_in_their_order() -> None:
     session = Transcript().prompt()
-    for number in range(claude_code.MOST_WAITING + 2):
+    for number in range(MOST_WAITING + 2):
         session.reply(use("Skill", f"t{number}", skill=f"skill-{number}"))
     found = session.say().prompt().reads()
-    assert [one.line for one in found] == list(range(2, claude_code.MOST_WAITING + 4))
+    assert [one.line for one in found] == list(range(2, MOST_WAITING + 4))
     first, last = found[0].invocation, found[-1].invocation
     assert first is not None
     assert last is not None

@@ -269,9 +269,9 @@ def test_known_records_and_sessions_without_a_skill_end_with_0_and_one_line(tmp_
     write(tmp_path / "runs.jsonl", [line(1, **GOOD)])
     session(tmp_path, Transcript().prompt().say(), "plain.jsonl")
     run(tmp_path, "log", "import", "runs.jsonl")
-    for name in ("runs.jsonl", "plain.jsonl"):
+    for name, note in (("runs.jsonl", ""), ("plain.jsonl", "plain.jsonl: the session has no use of a skill\n")):
         done = run(tmp_path, "log", "import", name)
-        assert (done.code, done.err, len(done.out.splitlines())) == (0, "", 1)
+        assert (done.code, done.err, len(done.out.splitlines())) == (0, note, 1)
         assert "0 new" in done.out
 
 

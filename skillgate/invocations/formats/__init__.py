@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     from skillgate.invocations.rubric import Scorer
 
+NO_USE = "the session has no use of a skill"
+"""Warning about a recording in a known format."""
 LONGEST = 4_000_000  # maximum bytes of a line: a transcript holds whole files in one
 _SHOWN = 60  # maximum characters of a value in a message
 _KEYS = 6  # maximum keys of an object in a message
@@ -55,6 +57,7 @@ class Options(NamedTuple):
             of sub-agents are next to that of their session.
         names: of known skills, stored whatever they look like.
         texts: whether to yield the last texts of uses whose outcome is unknown.
+        modified: when the file was written last; for recordings without any time.
     """
 
     now: datetime
@@ -63,6 +66,7 @@ class Options(NamedTuple):
     sibling: Callable[[str], Lines | None] = lambda _path: None
     names: frozenset[str] = frozenset()
     texts: bool = False
+    modified: datetime | None = None
 
 
 Reader: TypeAlias = Callable[[Lines, Options], Iterator[Read]]

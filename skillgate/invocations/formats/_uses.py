@@ -9,12 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import IntEnum
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
+from skillgate.invocations.formats._changes import Change, Effect
+from skillgate.invocations.formats._entries import Entry, Usage
 from skillgate.invocations.formats._input import REPLACED_WARNING, skill_name
 from skillgate.invocations.formats._phrases import Reaction
-from skillgate.invocations.formats._transcript import Change, Effect, Entry, Usage
-from skillgate.model.invocation import SEEN_UNTIL, Ending, Evidence, Invocation, Read
+from skillgate.llm import prices
+from skillgate.model.exchange import Tokens
+from skillgate.model.invocation import SEEN_UNTIL, Caller, Ending, Evidence, Invocation, Read
 
 if TYPE_CHECKING:
     from skillgate.invocations.formats import Options
@@ -47,35 +50,108 @@ class Place(IntEnum):
     BEYOND = 2
 
 
+_LONGEST_TOKEN = 20  # characters of the longest tokens that a text has on average; English has about 4
+_UNCOUNTED = "a reply has no token counts; the tokens of its run are unknown"
+_PLACEHOLDER = "a reply has too few output tokens for its text, which are placeholders; they count as unknown"
+
+
+class Tally(NamedTuple):
+    """Sums over replies: tokens, US dollars, and how many replies leave something unknown."""
+
+    fresh: int = 0
+    written: int = 0
+    cached: int = 0
+    output: int = 0
+    counted: int = 0  # replies with token counts
+    uncounted: int = 0
+    placeholders: int = 0
+    unpriced: int = 0
+    usd: float = 0.0
+
+    def changed(self, before: Tally, after: Tally) -> Tally:
+        """Return the sums with those of some replies corrected."""
+        return Tally._make(mine - old + new for mine, old, new in zip(self, before, after, strict=True))
+
+
+_NOTHING = Tally()
+
+
+@dataclass(slots=True)
+class Counted:
+    """What is known of the tokens of one reply, and the runs for which they count; ``size`` is in characters."""
+
+    owners: Owners
+    model: str | None = None
+    usage: Usage | None = None
+    usd: float | None = None
+    size: int = 0
+
+    def take(self, entry: Entry) -> None:
+        """Add an entry of the reply: the largest counts are right."""
+        self.size += entry.size
+        self.model = self.model or entry.model
+        self.usd = self.usd if entry.usd is None else entry.usd
+        if entry.usage is not None and sum(entry.usage) >= sum(self.usage or ()):
+            self.usage = entry.usage
+
+    def tally(self) -> Tally:
+        """Return what it adds to the sums of its runs."""
+        usage = self.usage
+        if usage is None:
+            return Tally(uncounted=1)
+        tokens = Tokens(usage.fresh, usage.output, cache_read=usage.cached, cache_write=usage.written)
+        usd = self.usd
+        if usd is None:
+            usd = 0.0 if not any(usage) else prices.cost(self.model or "", tokens)
+        placeholders = int(usage.output * _LONGEST_TOKEN < self.size)
+        return Tally(*usage, counted=1, placeholders=placeholders, unpriced=int(usd is None), usd=usd or 0.0)
+
+
 @dataclass(slots=True)
 class _Effort:
     """Calls, tokens and the last time of one place alone."""
 
     calls: int = 0
-    usage: Usage | None = None
+    tally: Tally = _NOTHING
     last: datetime | None = None
     waited: timedelta = timedelta()
+    waited_until: datetime | None = None
     complete: bool = True  # whether all tokens and calls were seen
-    counted: bool = True  # whether all tokens were
-
-    def use(self, usage: Usage) -> None:
-        self.usage = Usage(*(have + more for have, more in zip(self.usage or (0, 0, 0), usage, strict=True)))
 
     def add(self, other: _Effort) -> None:
         self.calls += other.calls
-        if other.usage is not None:
-            self.use(other.usage)
+        self.tally = self.tally.changed(_NOTHING, other.tally)
         self.last = other.last or self.last
         self.waited += other.waited
-        self.complete, self.counted = self.complete and other.complete, self.counted and other.counted
+        self.complete = self.complete and other.complete
+
+    def wait(self, since: datetime, until: datetime) -> None:
+        """Leave out a wait for the user; waits that overlap count once."""
+        since = max(since, self.waited_until or since)
+        if until > since:
+            self.waited += until - since
+            self.waited_until = until
 
     @property
-    def tokens(self) -> Usage | None:
-        return self.usage if self.complete and self.counted else None
+    def input(self) -> int | None:
+        known = self.complete and self.tally.counted and not self.tally.uncounted
+        return self.tally.fresh + self.tally.written if known else None
 
-    def lasted(self, began: datetime) -> float | None:
+    @property
+    def output(self) -> int | None:
+        return None if self.input is None or self.tally.placeholders else self.tally.output
+
+    @property
+    def tokens(self) -> int | None:
+        return None if self.input is None or self.output is None else self.input + self.output
+
+    @property
+    def usd(self) -> float | None:
+        return None if self.output is None or self.tally.unpriced else round(self.tally.usd, 9)
+
+    def lasted(self, began: datetime | None) -> float | None:
         """Return milliseconds from the beginning, without waiting for the user; None if unknown."""
-        if self.last is None or self.last < began:
+        if began is None or self.last is None or self.last < began:
             return None
         return max(timedelta(), self.last - began - self.waited) / timedelta(milliseconds=1)
 
@@ -86,8 +162,11 @@ class Run:
     Attributes:
         line: of the call that began it.
         message: id of the reply with that call, which is not part of the run.
+        called_by: who called it.
         by_command: whether the user called it by a command.
+        version: of the skill.
         has_turn: whether its turn is its own, or its caller's: the assistant did nothing else before it.
+        paid, lasted: US dollars and milliseconds of the session, if it is all of it.
         closed: whether it is over.
         discarded: whether the skill was never loaded, which is not its fault.
         edits_known: whether all changes of its lines were seen.
@@ -108,10 +187,14 @@ class Run:
         at: datetime | None,
         *,
         has_turn: bool,
-        by_command: bool = False,
+        called_by: Caller | None,
     ) -> None:
         self.line, self.message, self._id, self._at = line, entry.message, identity, at
-        self.name, self._problem = name if isinstance(name, str) else "", _problem(name, identity, at)
+        self.name, self._problem = name if isinstance(name, str) else "", _problem(name, identity)
+        self.called_by, self.by_command = called_by, called_by is Caller.USER
+        self.version: str | None = None
+        self.paid: float | None = None
+        self.lasted: float | None = None
         self._session = entry.sessions[0] if entry.sessions else None
         self._model, self._unattended = entry.model, entry.unattended
         self._efforts = (_Effort(last=at), _Effort(), _Effort())
@@ -119,7 +202,7 @@ class Run:
         self._files: set[int] = set()
         self._errors = self._written = self.changed = self._replies = 0
         self._code = False
-        self._has_turn, self.by_command = has_turn, by_command
+        self._has_turn = has_turn
         self._inside, self._tagged, self._gap, self._shared = True, False, False, False
         self._spoke_last = False
         self._report: Evidence | None = None
@@ -156,6 +239,15 @@ class Run:
     def gave_back(self) -> bool:
         """Whether its last text came after one of its calls, so that the next call is its caller's."""
         return self._spoke_last and not self._tagged and any(effort.calls for effort in self._efforts)
+
+    @property
+    def is_new(self) -> bool:
+        """Whether nothing followed its call yet."""
+        return not self._replies
+
+    def is_called(self, name: str) -> bool:
+        """Whether it is of the skill with this name, with or without a plugin."""
+        return self.name.rpartition(":")[2] == name.rpartition(":")[2]
 
     def wrote(self, path: int) -> bool:
         """Whether it wrote to a file, by the digest of its path."""
@@ -211,10 +303,15 @@ class Run:
         if self.answers:
             self._broken = failed and not denied and not self.closed
 
-    def use(self, usage: Usage, place: Place) -> None:
-        """Add tokens, or a correction of earlier ones."""
-        self._efforts[place].use(usage)
+    def use(self, before: Tally, after: Tally, place: Place) -> None:
+        """Add the tokens of a reply, or correct those that were added before."""
+        effort = self._efforts[place]
+        effort.tally = effort.tally.changed(before, after)
         self._shared = self._shared or place is Place.MOST
+
+    def wait(self, since: datetime, until: datetime, place: Place) -> None:
+        """Leave out a wait for the user."""
+        self._efforts[place].wait(since, until)
 
     def write(self, change: Change) -> None:
         """Add a change to a file."""
@@ -226,19 +323,18 @@ class Run:
     def pause(self, at: datetime | None) -> None:
         """Continue after a question of the skill, which the user answered at this time."""
         last = self._efforts[Place.MOST].last or self._efforts[Place.LEAST].last
-        if at is not None and last is not None and at > last:
-            self._efforts[self.place].waited += at - last
+        if at is not None and last is not None:
+            self._efforts[self.place].wait(last, at)
         self.asks, self._report = False, None
 
     def miss(self, why: str) -> None:
         """Note that part of it is unknown."""
         self._problems[why] = None
 
-    def lose(self, why: str, place: Place, *, only_tokens: bool = False) -> None:
-        """Note that tokens at a place, and usually calls, are unknown."""
+    def lose(self, why: str, place: Place) -> None:
+        """Note that tokens and calls at a place are unknown."""
         self.miss(why)
-        self._efforts[place].counted = False
-        self._efforts[place].complete = self._efforts[place].complete and only_tokens
+        self._efforts[place].complete = False
 
     def reject(self, prompts: int) -> None:
         """End it: its skill could not be loaded."""
@@ -276,58 +372,73 @@ class Run:
             return self._report
         return Evidence.ENDED_IN_ERROR if self._broken else None
 
-    def read(self, options: Options, *, until: datetime | None, prompts: int) -> Read:
-        """Return the invocation, given the last time and the number of prompts of the transcript."""
+    def read(self, options: Options, session: Seen) -> Read:
+        """Return the invocation, given what was seen of its session."""
         if self.discarded:
             return Read(self.line, None, warnings=tuple(self._problems))
-        if self._problem is None and self._at is not None and self._at > options.now + timedelta(days=1):
+        at = self._at or session.began
+        if self._problem is None and at is None:
+            self._problem = "the call has no time"
+        elif self._problem is None and at is not None and at > options.now + timedelta(days=1):
             self._problem = "time is more than a day in the future"
-        if self._problem is not None or self._at is None:
+        if self._problem is not None or at is None:
             return Read(self.line, None, self._problem, tuple(self._problems))
-        found = self._invocation(self._at, options, until, later=prompts > self.prompts_before)
+        found = self._invocation(at, options, session)
         if found.skill_name != self.name:
             self.miss(REPLACED_WARNING)
+        if session.has_tokens:
+            tallies = [effort.tally for effort in self._efforts]
+            if any(tally.uncounted for tally in tallies):
+                self.miss(_UNCOUNTED)
+            if any(tally.placeholders for tally in tallies):
+                self.miss(_PLACEHOLDER)
         texts = (self._text, self.reaction)
         is_open = options.texts and found.ending is None and not self._interrupted and any(texts)
         return Read(self.line, found, warnings=tuple(self._problems), texts=texts if is_open else None)
 
-    def _invocation(self, at: datetime, options: Options, until: datetime | None, *, later: bool) -> Invocation:
+    def _invocation(self, at: datetime, options: Options, session: Seen) -> Invocation:
         evidence = self.evidence
         ending = None if evidence is None else _ENDINGS[evidence]
         least, most, _ = self._efforts
-        tokens, counted = least.tokens, least.complete and self._replies > 0
+        counted = least.complete and self._replies > 0
         edited = min(1.0, self.changed / self._written) if self.edits_known and self._written else None
-        extra: dict[str, object] = {_CACHED: tokens.cached} if tokens else {}
-        if until is not None:
-            extra[SEEN_UNTIL] = int((until - _EPOCH).total_seconds())
+        extra: dict[str, object] = {} if least.input is None else {_CACHED: least.tally.cached}
+        if session.until is not None:
+            extra[SEEN_UNTIL] = int((session.until - _EPOCH).total_seconds())
         category = _CODE if self._code else options.category
+        usd = least.usd if self.paid is None or self._shared else self.paid
+        duration = least.lasted(self._at) if self._replies else None
         found = Invocation(
             invocation_id=self._id,
             skill_name=skill_name(self.name, keep_text=options.keep_text or self.name in options.names),
             timestamp=at.replace(microsecond=0),
+            skill_version=self.version,
             skill_category=category,
             session_id=self._session,
             model=self._model,
-            source="claude-code",
+            source=session.source,
             ending=ending,
             error_count=None if ending is None else int(ending in _FAILURES),
             failure_explained=True if ending is Ending.EXPLAINED_FAILURE else None,
-            duration_ms=least.lasted(at) if self._replies else None,
-            tokens_input=tokens.fresh if tokens else None,
-            tokens_output=tokens.output if tokens else None,
-            tokens_used=tokens.fresh + tokens.output if tokens else None,
+            duration_ms=self.lasted if duration is None and not self._shared else duration,
+            tokens_input=least.input,
+            tokens_output=least.output,
+            tokens_used=least.tokens,
             tool_call_kinds=len(self._tools) if counted and len(self._tools) < _MOST_TOOLS else None,
             tool_call_count=least.calls if counted else None,
             output_type="code" if self._code else None,
             output_size=float(self._written) if self._written and category == _CODE else None,
             files_changed=float(len(self._files)) if self._files and len(self._files) < _MOST_FILES else None,
             user_accepted=self.accepted,
-            user_edit_ratio=edited if later else None,
+            user_edit_ratio=edited if session.prompts > self.prompts_before else None,
             follow_up_count=None if self._unattended and not self.follow_ups else self.follow_ups,
             extra=extra or None,
             tool_error_count=self._errors if self._replies else None,
             outcome_evidence=evidence,
             shared=self._shared if self._replies else None,
+            called_by=self.called_by,
+            cost_usd=usd,
+            cost_estimated=None if usd is None else True,
         )
         if not self._shared:
             return found
@@ -336,22 +447,38 @@ class Run:
         whole.add(most)
         return found._replace(
             tool_calls_most=whole.calls if whole.complete else None,
-            tokens_most=whole.tokens.fresh + whole.tokens.output if whole.tokens else None,
-            duration_most_ms=whole.lasted(at),
+            tokens_most=whole.tokens,
+            duration_most_ms=whole.lasted(self._at),
         )
+
+
+class Seen(NamedTuple):
+    """What was seen of a whole session.
+
+    Attributes:
+        source: the format.
+        has_tokens: whether the client records the tokens of replies.
+        until: the latest time.
+        prompts: number of the user's prompts.
+        began: when the session began, for calls without a time.
+    """
+
+    source: str
+    has_tokens: bool
+    until: datetime | None
+    prompts: int
+    began: datetime | None = None
 
 
 Owners: TypeAlias = tuple[tuple[Run, Place], ...]
 """The runs for which an event counts, innermost first, and where it lies in each."""
 
 
-def _problem(name: object, identity: str, at: datetime | None) -> str | None:
+def _problem(name: object, identity: str) -> str | None:
     """Return why a run cannot be recorded; None if it can."""
     if not isinstance(name, str) or not name.strip():
         return "the call names no skill"
-    if not identity:
-        return "the call has no valid id"
-    return "the call has no time" if at is None else None
+    return None if identity else "the call has no valid id"
 
 
 # What the user says of a use
@@ -431,9 +558,9 @@ class User:
             for run in self._about:
                 run.follow_ups = (run.follow_ups or 0) + 1
 
-    def work(self, change: Change | None, effect: Effect | None) -> None:
+    def work(self, changes: tuple[Change, ...], effect: Effect | None) -> None:
         """Take a successful call outside of any run."""
-        if change is not None and not self._is_settled and any(run.wrote(change.path) for run in self._about):
+        if not self._is_settled and any(run.wrote(change.path) for run in self._about for change in changes):
             self.correct()
         if effect is Effect.REVERTS:
             self.correct()
