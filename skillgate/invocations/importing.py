@@ -8,9 +8,10 @@ directory, every ``.jsonl`` file below it is read; symbolic links are not follow
 from __future__ import annotations
 
 import os
+import sqlite3
 import stat
 import sys
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from functools import partial
 from io import BufferedReader, RawIOBase
@@ -25,6 +26,7 @@ from skillgate.invocations.formats import (
     LONGEST,
     Counts,
     Options,
+    Place,
     Problems,
     UnrecognisedError,
     places,
@@ -34,10 +36,10 @@ from skillgate.invocations.formats import (
     unrecognised,
 )
 from skillgate.invocations.rubric import scorer
-from skillgate.model.invocation import Fate
+from skillgate.model.invocation import Fate, Read, Scored
 from skillgate.registry import INVOCATION_FORMATS
 from skillgate.store.results import named_store
-from skillgate.store.target import require_packages
+from skillgate.store.target import SQLITE_HEADER, Target, require_packages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -45,10 +47,9 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from skillgate.console import Console
-    from skillgate.invocations.formats import Lines, Place, Run
+    from skillgate.invocations.formats import Lines, Run
     from skillgate.invocations.grading import Endings
     from skillgate.invocations.records import ImportRequest, ScoreRequest
-    from skillgate.model.invocation import Scored
     from skillgate.store.invocations import InvocationStore
 
     _Report = Callable[[str], None]
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
 STDIN = "-"
 HEAD = 65_536  # bytes used to recognise a format
 _SUFFIX = ".jsonl"
+_STORE = "store"  # the form of a SQLite file of ours
 
 
 class Recording(NamedTuple):
@@ -449,6 +451,8 @@ def _file(
         IncompleteError: the database failed.
     """
     with opened(recording) as file:
+        if file.head.startswith(SQLITE_HEADER) and recording.path != STDIN:
+            return _join(recording, store, request, report)
         request = request._replace(form=format_of(request.form, file, recording.shown))
         form, rubric = request.form, request.rubric
         options = options_of(request, recording, parts, keep_text=request.keep_text, texts=endings is not None)
@@ -465,6 +469,28 @@ def _file(
         if endings is not None:
             found = endings.watch(found, recording.path)
         return stored(recording, store, request, found, report)
+
+
+def _join(recording: Recording, store: InvocationStore, request: ImportRequest, report: _Report) -> ImportedFile:
+    """Import another store, such as one that a CI run left; of two readings of one session the later one stays.
+
+    Raises:
+        UsageError: it is not a store.
+        IncompleteError: it contains values that skillgate did not write.
+    """
+    from skillgate.store.invocations import open_invocations  # brings in the database's packages
+
+    source, rate = open_invocations(Target(recording.shown, recording.path), create=False), scorer(request.rubric)
+    try:
+        with closing(sqlite3.connect(recording.path)) as connection:
+            digests = connection.execute("SELECT digest FROM invocations ORDER BY id")  # of the records themselves
+            found = (
+                Place(Read(number, one, unit="invocation"), Scored(one, rate(one), digest))
+                for (number, one), (digest,) in zip(source.invocations(), digests, strict=False)
+            )
+            return stored(recording, store, request._replace(form=_STORE), found, report)
+    finally:
+        source.close()
 
 
 def stored(
@@ -485,7 +511,7 @@ def stored(
         before.append(place)
         if place.scored is not None or len(before) == BATCH:
             break
-    later = INVOCATION_FORMATS.flag(request.form, "GROWS") and not request.update
+    later = (request.form == _STORE or INVOCATION_FORMATS.flag(request.form, "GROWS")) and not request.update
     folder = None if recording.path == STDIN else os.path.dirname(os.path.realpath(recording.path))
     origin = Origin(folder, request.project)
     importing: AbstractContextManager[Run] = nullcontext(_Nothing())

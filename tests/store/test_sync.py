@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.docs.test_collecting_page import SHARED, Runner, step
 from tests.invocations.recorded import GOOD, line, write
 from tests.invocations.test_log_sync import IDS, SILENT, run_process, start, synced, tree
 from tests.store.test_keeper import rows
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.store.conftest import Server
 
 pytest.importorskip("sqlalchemy", reason="the extra store is not installed")
 
@@ -65,3 +68,14 @@ def test_a_run_that_is_killed_loses_nothing_and_doubles_nothing(tmp_path: Path) 
         assert rows(str(tmp_path / store), IDS) == wanted
         assert synced(tmp_path, "projects", "--store", store) == SILENT
     assert between  # some were killed with a part stored
+
+
+def test_records_go_into_a_shared_database(tmp_path: Path, postgres: Server) -> None:
+    place, runner = postgres.create(), Runner(tmp_path / "runner")
+    for number in (1, 2):
+        recorded = write(tmp_path / f"execution{number}.jsonl", [line(number, **GOOD)])
+        variables = {"EXECUTION_FILE": str(recorded), "SKILLGATE_STORE": place, "PGPASSWORD": ""}
+        done = runner.run(step(SHARED, "record"), **variables)
+        assert done.returncode == 0, done.stderr
+    assert rows(place, "SELECT count(*) FROM invocations") == [(2,)]
+    assert sorted(step(SHARED, "record")["env"]) == sorted(variables)
