@@ -20,7 +20,7 @@ def add_grading(parser: argparse.ArgumentParser, command: str) -> None:
     parser.add_argument(
         "--grade",
         action="store_true",
-        help="ask a model about uses whose outcome is unknown; their last texts are sent, and not stored",
+        help="ask a model about uses with an unknown outcome; their last texts are sent, and not stored",
     )
     add_settings(parser, command)
     add_grading_answers(parser, command)

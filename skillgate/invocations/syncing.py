@@ -113,7 +113,7 @@ class Synced(NamedTuple):
 
 
 def sync(request: ImportRequest, session: Console, endings: Endings | None = None) -> Synced:
-    """Import what is new in files and directories; report only problems that nobody has seen.
+    """Import what is new in files and directories; report only problems that are new.
 
     Uses to grade are noted in ``endings``; files with such uses are read again next time unless :func:`finish` is
     called.

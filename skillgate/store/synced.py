@@ -36,7 +36,7 @@ class SyncedFile(NamedTuple):
         read_to: offset of the first byte that was not read.
         lines_read: number of lines up to there.
         options: digest of everything else that the result depends on.
-        part_of: place of the file that it was read as a part of; None for a file of its own.
+        part_of: place of the file that it was read as a part of; None for a separate file.
     """
 
     place: str

@@ -56,7 +56,7 @@ class Options(NamedTuple):
         sibling: returns the lines of a file by its path relative to the one being read; None if missing. Transcripts
             of sub-agents are next to that of their session.
         names: of known skills, stored whatever they look like.
-        texts: whether to yield the last texts of uses whose outcome is unknown.
+        texts: whether to yield the last texts of uses with an unknown outcome.
         modified: when the file was written last; for recordings without any time.
     """
 
