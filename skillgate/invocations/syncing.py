@@ -185,12 +185,14 @@ def changed_files(files: Iterable[Recording], state: SyncState, options: str) ->
     forced: set[str] = set()
     for place, one in by_place.items():
         known = state.files.get(place)
-        is_own = known is None or known.part_of is None
-        is_read = known is not None and (not is_own or known.options.startswith(options))
+        owner = None if known is None else known.part_of
+        is_read = known is not None and (owner is not None or known.options.startswith(options))
         if known is not None and is_read and known.stamp == _stamp_at(one.path) != "":
             continue
-        owner = None if known is None else known.part_of
-        (forced if owner in by_place else found).add(place if owner is None or owner not in by_place else owner)
+        if owner is not None and owner in by_place:
+            forced.add(owner)
+        else:
+            found.add(place)
     wanted = found | forced
     return [Changed(one, place, place in forced) for place, one in by_place.items() if place in wanted]
 
@@ -267,8 +269,9 @@ class _Run:
                 self._take(one, file)
         except FileNotFoundError:
             pass  # deleted since it was listed
-        except OSError as error:
-            self._report(f"cannot read {one.recording.shown}: {error.strerror}")
+        except (OSError, UsageError) as error:
+            why = f"cannot read {one.recording.shown}: {error.strerror}" if isinstance(error, OSError) else str(error)
+            self._report(why)
             self._unread += 1
 
     def _take(self, one: Changed, file: IO[bytes]) -> None:
@@ -307,8 +310,8 @@ class _Run:
         found = places(reader(form)(numbered, options), scorer(self._request.rubric))
         if self._endings is not None:
             found = self._endings.watch(found, recording.path)
-        grows = INVOCATION_FORMATS.flag(form, "GROWS")
-        request = self._request._replace(form=form, update=extent.has_grown and not grows)
+        is_whole = not any(INVOCATION_FORMATS.flag(form, name) for name in ("GROWS", "LINE_BY_LINE"))
+        request = self._request._replace(form=form, update=extent.has_grown and is_whole)
         try:
             done = stored(recording, self._store, request, _unreported(found, extent), self._report)
         except UnrecognisedError:

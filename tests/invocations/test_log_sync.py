@@ -14,6 +14,7 @@ import pytest
 
 from tests.cli.running import Done, run
 from tests.invocations.recorded import GOOD, line, write
+from tests.invocations.traces import SKILL, chat, span, traces
 from tests.invocations.transcripts import SESSION, Transcript
 from tests.store.test_keeper import rows
 
@@ -282,3 +283,13 @@ def run_process(folder: Path, *words: str, **variables: str) -> subprocess.Compl
     process = start(folder, *words, **variables)
     out, err = process.communicate(timeout=120)
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+def test_an_export_that_grew_replaces_what_was_incomplete(tmp_path: Path) -> None:
+    first = traces(span(1, None, SKILL))
+    place = save(tmp_path / "spans.jsonl", first + b"\n")
+    assert synced(tmp_path, "spans.jsonl").out.startswith("1 file read: 1 new;")
+    save(place, first + b"\n" + traces(chat(2, 1, 100, 20)) + b"\n")
+    done = synced(tmp_path, "spans.jsonl")
+    assert (done.code, done.out[:28]) == (0, "1 file read: 0 new, 1 replac")
+    assert stored(tmp_path, "SELECT tokens_used FROM invocations") == [(120,)]

@@ -74,12 +74,12 @@ _WORDS = {
 }
 _MORE = {
     "import": """\
-A FILE contains JSON Lines, a transcript of Claude Code, OTLP JSON, or a portable log. A directory, such as
-~/.claude/projects, means all of its .jsonl files; - is the standard input. Each file is one transaction: if the program
-is killed, all of it is stored or nothing. Invalid lines are reported by line number and skipped, and the exit code is
-2. Stored invocations are skipped; the additions of `log add --update` stay. If a file has no use of a skill in a known
-form, the message describes it and the exit code is 3. Users' texts and paths are only stored with --keep-text or
---project.""",
+A FILE contains JSON Lines, a transcript of Claude Code, OTLP JSON, or a portable log, or is another store. A
+directory, such as ~/.claude/projects, means all of its .jsonl files; - is the standard input. Each file is one
+transaction: if the program is killed, all of it is stored or nothing. Invalid lines are reported by line number and
+skipped, and the exit code is 2. Stored invocations are skipped; the additions of `log add --update` stay. If a file
+has no use of a skill in a known form, the message describes it and the exit code is 3. Users' texts and paths are only
+stored with --keep-text or --project.""",
     "sync": log_sync.DESCRIPTION,
     "add": """\
 INVOCATION is a JSON object with the fields of a line, or - for the standard input; --set adds fields. Missing times and
