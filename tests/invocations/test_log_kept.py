@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from skillgate.invocations.formats import NO_USE
 from skillgate.invocations.formats._input import REPLACED
 from tests.cli.running import run
+from tests.invocations.clients import CLIENTS
 from tests.invocations.recorded import AT, GOOD, line, write
 from tests.invocations.transcripts import Transcript, use
 
@@ -221,20 +223,13 @@ def test_a_program_that_prints_a_denial_fails_all_the_same(tmp_path: Path) -> No
     assert rows(tmp_path, "SELECT tool_error_count FROM invocations") == [(1,)]
 
 
-STREAM = [
-    {"type": "system", "subtype": "init", "session_id": "s", "tools": ["Skill"]},
-    {"type": "assistant", "message": {"role": "assistant", "content": []}, "session_id": "s"},
-    {"type": "result", "subtype": "success", "session_id": "s"},
-]
-
-
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [
-        ("a.jsonl", "\n".join(map(json.dumps, STREAM)), "type, subtype, session_id"),
-        ("a.json", json.dumps(STREAM), "a JSON list"),
-        ("a.jsonl", json.dumps({"timestamp": 1, "type": "session_meta", "payload": {}}), "timestamp, type, payload"),
-        ("a.json", json.dumps({"id": "x", "observations": []}, indent=2), "id, observations"),
+        ("a.jsonl", json.dumps({"id": "x", "title": "y", "status": "open", "issue_type": "bug"}), "issues of beads"),
+        ("a.json", json.dumps({"responderUsername": "Copilot", "requests": []}, indent=2), "a chat of VS Code"),
+        ("a.json", json.dumps([{"role": "user", "content": "x"}] * 9_000), "bare messages"),
+        ("a.json", json.dumps({"id": "x", "observation": []}, indent=2), "id, observation; expected JSON Lines"),
         ("a.csv", "skill_name,timestamp\na,b\n", "text that is not JSON"),
         ("a.png", "\x89PNG\r\n\x1a\n\0\0", "not a text file"),
         ("a.jsonl", "", "empty file"),
@@ -346,14 +341,28 @@ def test_a_sentence_in_the_arguments_of_a_span_is_no_name_either(tmp_path: Path)
     assert rows(tmp_path, "SELECT skill_name FROM invocations") == [(REPLACED,)]
 
 
-@pytest.mark.parametrize("indent", [None, 2])
-def test_a_record_of_a_run_that_is_longer_than_what_is_looked_at_is_described_too(
-    tmp_path: Path, indent: int | None
-) -> None:
-    more = [{"type": "assistant", "message": {"content": "y" * 1_000}, "session_id": "s"}] * 100
-    (tmp_path / "output.json").write_text(json.dumps([*STREAM, *more], indent=indent), encoding="utf-8")
-    done = run(tmp_path, "log", "import", "output.json")
-    assert (done.code, "stream-json" in done.err) == (3, True), done.err
+@pytest.mark.parametrize("name", CLIENTS)
+def test_a_session_of_each_client_is_imported_once_and_one_without_a_skill_says_so(tmp_path: Path, name: str) -> None:
+    session = CLIENTS[name]()
+    session.take(("> join my exports", "skill merge-sheets", "Bash", "says Done."))
+    plain = CLIENTS[name]()
+    plain.take(("> join my exports", "Bash", "says Done."))
+    for file, data in (("used", session.data), ("plain", plain.data)):
+        (tmp_path / file).write_bytes(data)
+    for count in ("1 new", "1 already stored"):
+        done = run(tmp_path, "log", "import", "used", "plain")
+        assert (done.code, count in done.out, NO_USE in done.err) == (0, True, True), done
+    assert rows(tmp_path, "SELECT skill_name, source FROM invocations") == [("merge-sheets", name)]
+
+
+def test_the_issues_of_another_program_beside_transcripts_are_one_note(tmp_path: Path) -> None:
+    session(tmp_path, Transcript().prompt().skill().say(), "one.jsonl")
+    (tmp_path / ".beads").mkdir()
+    issue = {"id": "x-1", "title": "y", "status": "open", "issue_type": "bug", "labels": ["skill"]}
+    write(tmp_path / ".beads" / "issues.jsonl", [issue] * 348)
+    done = run(tmp_path, "log", "import", ".")
+    assert (done.code, len(done.err.splitlines()), "1 new" in done.out) == (0, 1, True), done.err
+    assert "1 file without invocations" in done.err
 
 
 def test_a_first_line_that_is_too_long_to_be_recognised_is_taken_where_its_form_is_named(tmp_path: Path) -> None:

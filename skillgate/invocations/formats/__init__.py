@@ -36,7 +36,15 @@ _SHOWN = 60  # maximum characters of a value in a message
 _KEYS = 6  # maximum keys of an object in a message
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")  # anything else may be a user's words, or the name of a file
 _TOO_LONG = "the first value is invalid JSON, or too long to detect the format (then set --format)"
-_STREAM = frozenset(("type", "session_id"))  # keys of each line of `claude -p --output-format stream-json`
+_FOREIGN: tuple[tuple[frozenset[str], str], ...] = (
+    (frozenset(("title", "status", "issue_type")), "issues of beads, not a recording"),
+    (frozenset(("requests", "responderUsername")), "a chat of VS Code, in which no use of a skill can be seen"),
+    (frozenset(("mapping", "current_node")), "conversations of ChatGPT, which have no skills"),
+    (frozenset(("role", "content")), "bare messages, without a session, times and skills"),
+    (frozenset(("id", "sessionID", "role")), "a message of OpenCode; import what `opencode export SESSION` writes"),
+    (frozenset(("instructions", "timestamp", "id")), "a rollout of an early Codex; later ones can be imported"),
+)
+"""What files of other programs look like, by keys of their first object: the first row that fits counts."""
 
 Lines: TypeAlias = Iterator[tuple[int, bytes]]
 """Lines of a file, numbered from 1, without line ends.
@@ -92,12 +100,10 @@ def unrecognised(head: bytes) -> str:
     """Describe the content of a file of unknown format, and the expected formats, without any text of the file."""
     seen, keys = _seen(head)
     *names, last = (INVOCATION_FORMATS.text(name, "EXPECTED") for name in INVOCATION_FORMATS.listed())
+    looks = next((what for row, what in _FOREIGN if row <= keys), None)
+    if looks is not None:
+        return f"{seen}; this looks like {looks}"
     hint = f"expected {', '.join(names)} or {last}"
-    if keys >= _STREAM:
-        hint = (
-            "this looks like output of `claude --output-format stream-json`, which is not supported; import the"
-            " session's transcript from ~/.claude/projects instead"
-        )
     return f"{seen}; {hint}"
 
 

@@ -39,6 +39,7 @@ class Kind(Enum):
     NOTE = "note"  # another text inserted for the user
     RESULTS = "results"
     REPLY = "reply"
+    USAGE = "usage"  # the tokens of a reply
     INTERRUPTION = "interruption"
     TOUCHED = "touched"  # a file was changed outside the session's tools
     TOTAL = "total"  # the client's own sums for the session
@@ -125,8 +126,9 @@ class Entry(NamedTuple):
 
 def said(entry: Entry, text: str) -> Entry:
     """Return a user's entry with what its text says."""
-    reacts, brief = reaction(text), is_brief(text)
-    return entry._replace(text=text, reaction=reacts, is_brief=brief, asks_to_commit=asks_to_commit(text))
+    return entry._replace(
+        text=text, reaction=reaction(text), is_brief=is_brief(text), asks_to_commit=asks_to_commit(text)
+    )
 
 
 def replied(entry: Entry, text: str) -> Entry:

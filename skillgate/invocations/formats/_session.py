@@ -274,8 +274,15 @@ class _Session:
             return  # a resumed session may hold copies of its own entries
         if level.command is not None:
             self._resolve(level, level.command, entry)
+        self._act(level, line, entry)
+        for result in entry.results:
+            self._result(level, line, entry, result)
+
+    def _act(self, level: _Level, line: int, entry: Entry) -> None:
         if entry.kind is Kind.REPLY:
             self._reply(level, line, entry)
+        elif entry.kind is Kind.USAGE:
+            self._count(level, entry)
         elif entry.kind is Kind.PROMPT:
             self._prompt(level, entry)
         elif entry.kind is Kind.QUEUED and level is self._main:
@@ -287,12 +294,12 @@ class _Session:
             self._body(level, line, entry)
         elif entry.kind is Kind.TOTAL:
             self._totals.append(entry)
+            if entry.failed:
+                self._reply(level, line, entry)
         elif entry.kind is Kind.TOUCHED:
             self._ledger.touch(hash(entry.name))
         elif entry.kind is Kind.INTERRUPTION:
             self._interrupt(level, entry)
-        for result in entry.results:
-            self._result(level, line, entry, result)
 
     def _note_time(self, entry: Entry) -> None:
         if entry.at is not None and (self.until is None or entry.at > self.until):
@@ -328,22 +335,29 @@ class _Session:
     def _body(self, level: _Level, line: int, entry: Entry) -> None:
         """Take the text of a loaded skill: of the run that has just begun, or of one that no call shows."""
         run = level.run
-        if run is None or not run.is_new or not run.is_called(entry.name):
+        if run is None or not run.is_new or (run.by_command and not run.is_called(entry.name)):
             if entry.caller is None:
                 return
-            identity = f"{entry.sessions[0]}:{entry.uuid}" if entry.sessions and entry.uuid else ""
-            if entry.caller is Caller.USER:
-                self._command(level, line, entry, entry.name, identity)
-            else:
-                if run is not None and not run.is_caller:
-                    self._leave(level)
-                has_turn = bool(level.open) or not level.has_worked
-                at, called_by = self._time(entry), self._caller(level)
-                self._begin(level, Run(line, entry.name, identity, entry, at, has_turn=has_turn, called_by=called_by))
-            run = level.open[-1]
-        elif len(entry.name) > len(run.name):
+            run = self._loaded_run(level, line, entry)
+        elif not run.is_called(entry.name):
+            return
+        elif ":" in entry.name and ":" not in run.name:
             run.name = entry.name  # with its plugin
         run.version = run.version or entry.version
+
+    def _loaded_run(self, level: _Level, line: int, entry: Entry) -> Run:
+        """Begin a run by the text of its skill."""
+        identity = f"{entry.sessions[0]}:{entry.uuid}" if entry.sessions and entry.uuid else ""
+        if entry.caller is Caller.USER:
+            self._command(level, line, entry, entry.name, identity)
+            return level.open[-1]
+        if level.run is not None and not level.run.is_caller:
+            self._leave(level)
+        at, called_by = self._time(entry), self._caller(level)
+        has_turn = bool(level.open) or not level.has_worked
+        run = Run(line, entry.name, identity, entry, at, has_turn=has_turn, called_by=called_by)
+        self._begin(level, run)
+        return run
 
     @staticmethod
     def _caller(level: _Level) -> Caller:
