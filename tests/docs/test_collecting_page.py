@@ -16,8 +16,8 @@ import pytest
 import yaml
 
 from tests.docs.page import Page
+from tests.invocations.clients import ClaudeStream
 from tests.invocations.recorded import GOOD, line, write
-from tests.invocations.test_log_sync import session
 from tests.store.test_keeper import rows
 from tests.workflows.test_manifests import LINT, check, needs, schema, spoiled
 
@@ -156,14 +156,19 @@ def test_records_of_runs_are_joined_and_gated(runner: Runner, tmp_path: Path) ->
     assert runner.run(step(RECORDS, "gate")).returncode == 1
 
 
-def test_a_record_has_no_text_of_the_session(runner: Runner, tmp_path: Path) -> None:
-    told = session()
-    told.prompt("the password of Bob Miller is hunter2")
-    recorded = tmp_path / "secret-project" / "execution.jsonl"
+def test_a_record_of_an_execution_file_has_no_text(runner: Runner, tmp_path: Path) -> None:
+    told = ClaudeStream()
+    told.take(
+        ("> the password of Bob Miller is hunter2", "skill release", "Bash: cat hunter2", "says Released.", "result")
+    )
+    recorded = tmp_path / "secret-project" / "claude-execution-output.json"
     recorded.parent.mkdir()
-    recorded.write_bytes(told.data)
+    recorded.write_text(json.dumps(told.lines, indent=2), encoding="utf-8")
+    assert "hunter2" in recorded.read_text(encoding="utf-8")
     done = runner.run(step(CLAUDE, "record"), EXECUTION_FILE=str(recorded))
     assert done.returncode == 0, done.stderr
-    data = (runner.temp / "records.db").read_bytes()
-    assert not re.search(b"hunter2|Bob Miller|secret-project", data)
-    assert b"acme/skills" in data
+    store = runner.temp / "records.db"
+    assert rows(str(store), "SELECT skill_name, source, ending, origin FROM invocations") == [
+        ("release", "claude-stream", "complete", "acme/skills")
+    ]
+    assert not re.search(b"hunter2|Bob Miller|secret-project", store.read_bytes())
