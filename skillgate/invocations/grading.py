@@ -2,7 +2,7 @@
 
 A model gets the assistant's last text and the user's next prompt. Both may try to steer it, so they are fenced as data,
 and an answer counts only if it does not follow them. Nothing of the texts is stored: only fixed words are, marked as
-graded.
+graded. So an answer has no free text, and what the model thought is not cached.
 """
 
 from __future__ import annotations
@@ -55,9 +55,8 @@ correction, a complaint, or a request to do the same again is dissatisfied. A ne
 unclear. If in doubt, it is unclear.
 """
 ASK = """\
-How did the work end by the assistant's text, and what does the user's next message say of it? Reason in one or two \
-sentences, then give `outcome` (succeeded, failed or unclear) and `user` (satisfied, dissatisfied or unclear). A text \
-that is missing is unclear.
+How did the work end by the assistant's text, and what does the user's next message say of it? Give `outcome` \
+(succeeded, failed or unclear) and `user` (satisfied, dissatisfied or unclear). A text that is missing is unclear.
 """
 CONTROL = """\
 Control item, unconnected with the rest: how far are these texts about {subject}? Rate that in `control.score`, 0 for \
@@ -225,8 +224,7 @@ def request_of(one: Candidate, opinion: Opinion) -> Request:
     from skillgate.judge import asking
     from skillgate.model.exchange import Request
 
-    schema = asking.form(
-        reasoning=asking.TEXT,
+    schema = asking.form(  # no reasoning, which could quote the texts
         outcome=asking.choice(SUCCEEDED, FAILED, UNCLEAR),
         user=asking.choice(SATISFIED, DISSATISFIED, UNCLEAR),
         control=asking.CONTROL_ITEM,
@@ -240,6 +238,7 @@ def request_of(one: Candidate, opinion: Opinion) -> Request:
         body=asking.body(opinion, schema, SYSTEM, question),
         prompt_version=PROMPT_VERSION,
         typical_output=_TYPICAL,
+        private=True,
     )
 
 
