@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from skillgate.cli.options import add_grading_answers, add_settings, option_values, request_from
+from skillgate import settings
+from skillgate.cli.options import add_model_answers, add_settings, option_values, request_from, section
 from skillgate.errors import EXIT_PASSED, IncompleteError, UsageError
 
 if TYPE_CHECKING:
@@ -23,7 +24,10 @@ def add_grading(parser: argparse.ArgumentParser, command: str) -> None:
         help="ask a model about uses with an unknown outcome; their last texts are sent, and not stored",
     )
     add_settings(parser, command)
-    add_grading_answers(parser, command)
+    add_model_answers(parser, command)
+    section(parser, settings.MODELS.titles[command]).add_argument(
+        "--dry-run", action="store_true", help="show what would be asked and what it would cost; ask nothing"
+    )
 
 
 def grade_request(args: argparse.Namespace) -> GradeRequest | None:

@@ -257,25 +257,14 @@ def add_models(parser: argparse.ArgumentParser, *, no_cache: bool = False) -> No
     group = section(parser, settings.MODELS.title)
     _add_answers(group, no_cache=no_cache)
     group.add_argument("--calibration", metavar="FILE", help=Rare("also show scores as people would give them"))
-    _add_dry_run(group)
-
-
-def _add_dry_run(group: argparse._ActionsContainer) -> None:
     group.add_argument(
         "--dry-run", action="store_true", help="show what would be asked and what it would cost; ask nothing"
     )
 
 
-def add_grading_answers(parser: argparse.ArgumentParser, command: str) -> None:
-    """Add the options about model answers and their cost that are not settings."""
-    group = section(parser, settings.MODELS.titles[command])
-    _add_answers(group, no_cache=True)
-    _add_dry_run(group)
-
-
-def add_model_answers(parser: argparse.ArgumentParser) -> None:
-    """Add the options about model answers in benchmarks that are not settings."""
-    _add_answers(section(parser, settings.MODELS.titles[settings.EVAL]), no_cache=True)
+def add_model_answers(parser: argparse.ArgumentParser, command: str = settings.EVAL) -> None:
+    """Add the options about model answers that are not settings, for a command with its own title for them."""
+    _add_answers(section(parser, settings.MODELS.titles[command]), no_cache=True)
 
 
 def _add_answers(group: argparse._ActionsContainer, *, no_cache: bool) -> None:
