@@ -48,11 +48,11 @@ if TYPE_CHECKING:
 
     from skillgate.console import Console
     from skillgate.invocations.formats import Lines, Run
-    from skillgate.invocations.grading import Endings
     from skillgate.invocations.records import ImportRequest, ScoreRequest
     from skillgate.store.invocations import InvocationStore
 
     _Report = Callable[[str], None]
+    Watch = Callable[[Iterator[Place], str], Iterator[Place]]
     _Item = TypeVar("_Item")
 
 STDIN = "-"
@@ -331,8 +331,10 @@ class _Nothing:
         return [Fate.KNOWN for _ in batch]
 
 
-def import_files(request: ImportRequest, session: Console, endings: Endings | None = None) -> Import:
-    """Import every readable file; report problems of the others as notes. Uses to grade are noted in ``endings``.
+def import_files(request: ImportRequest, session: Console, watch: Watch | None = None) -> Import:
+    """Import every readable file; report problems of the others as notes.
+
+    ``watch`` passes on what is found in a file, and sees the last texts of uses with an unknown outcome.
 
     Raises:
         UsageError: the store is unusable, or there is no file.
@@ -361,7 +363,7 @@ def import_files(request: ImportRequest, session: Console, endings: Endings | No
     try:
         for recording in files:
             try:
-                done.append(_file(recording, store, request, session, report, parts, endings))
+                done.append(_file(recording, store, request, session, report, parts, watch))
             except UnrecognisedError as error:
                 unknown.append((recording, str(error)))
             except UsageError as error:
@@ -441,7 +443,7 @@ def _file(
     session: Console,
     report: _Report,
     parts: set[str],
-    endings: Endings | None,
+    watch: Watch | None,
 ) -> ImportedFile:
     """Import one file in one transaction; paths of the files that are read together with it are added to ``parts``.
 
@@ -455,7 +457,7 @@ def _file(
             return _join(recording, store, request, report)
         request = request._replace(form=format_of(request.form, file, recording.shown))
         form, rubric = request.form, request.rubric
-        options = options_of(request, recording, parts, keep_text=request.keep_text, texts=endings is not None)
+        options = options_of(request, recording, parts, keep_text=request.keep_text, texts=watch is not None)
         parallel = FORKED and INVOCATION_FORMATS.flag(form, "LINE_BY_LINE")
         if recording.path != STDIN and parallel and file.size >= WORTH and processors() > 1:
             alone = options._replace(sibling=lambda _path: None)  # each line is complete without other files
@@ -466,8 +468,8 @@ def _file(
             file.file.seek(0)  # the workers were lost: read it in this process
         numbered = _drawn(lines(file.file, whole=INVOCATION_FORMATS.flag(form, "ONE_DOCUMENT")), file, session)
         found = places(reader(form)(numbered, options), scorer(rubric))
-        if endings is not None:
-            found = endings.watch(found, recording.path)
+        if watch is not None:
+            found = watch(found, recording.path)
         return stored(recording, store, request, found, report)
 
 

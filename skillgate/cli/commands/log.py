@@ -265,7 +265,7 @@ def _run_import(args: argparse.Namespace, session: Console) -> int:
     if wanted is not None and wanted.models.dry_run:
         return show_cost(request, wanted, (".jsonl",), session)
     endings = new_endings(wanted)
-    result = import_files(request, session, endings)
+    result = import_files(request, session, None if endings is None else endings.watch)
     graded = grade_endings(endings, request, wanted, session)
     if session.json:
         session.out(json_text({**result.document(), **({"graded": graded.document()} if graded is not None else {})}))
