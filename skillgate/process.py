@@ -232,6 +232,19 @@ def start(
         raise IncompleteError(f"{argv[0]} could not be started: {reason}") from error
 
 
+def start_detached(argv: Sequence[str], *, cwd: str) -> None:
+    """Start a program of ours that outlives this process and its session, with this environment and without streams.
+
+    Raises:
+        OSError: it could not be started.
+    """
+    flags = 0
+    if os.name == "nt":
+        flags = subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP  # type: ignore[attr-defined,unused-ignore]
+    null = subprocess.DEVNULL
+    subprocess.Popen(argv, cwd=cwd, stdin=null, stdout=null, stderr=null, start_new_session=True, creationflags=flags)  # noqa: S603 - our own program
+
+
 def located(program: str, *, cwd: str, env: Mapping[str, str], user: int | None = None) -> str:
     """Return the absolute path of a program like :func:`start`. Raises MissingExecutableError."""
     if "/" not in program and os.sep not in program:

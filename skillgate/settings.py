@@ -37,11 +37,17 @@ from skillgate.registry import OUTPUT_FORMATS, PROVIDERS, SCORERS, Lazy
 CHECK, SCORE, CERTIFY, COMPARE, MERGE = "check", "score", "certify", "compare", "report merge"
 EVAL, RUN, TASK = "eval", "run", "task"
 RATE, CALIBRATE = "corpus rate", "evals calibrate"
+LOG_IMPORT, LOG_SYNC = "log import", "log sync"
 EVALUATION = Group("", (CHECK, SCORE, CERTIFY, COMPARE))
 GATE = Group("gate", (CHECK, SCORE, CERTIFY, MERGE))
 FINDINGS = Group("findings", (CHECK, SCORE, CERTIFY))
 _ANSWERERS = dict.fromkeys((EVAL, RUN, TASK), "models (prose skills and judges)")
-MODELS = Group("models (from standard depth on)", (SCORE, CERTIFY, COMPARE, RATE, CALIBRATE), titles=_ANSWERERS)
+_JUDGING, _GRADING = (SCORE, CERTIFY, COMPARE, RATE, CALIBRATE), (LOG_IMPORT, LOG_SYNC)
+MODELS = Group(
+    "models (from standard depth on)",
+    (*_JUDGING, *_GRADING),
+    titles={**_ANSWERERS, **dict.fromkeys(_GRADING, "models (with --grade)")},
+)
 SESSIONS = Group("sessions and matches (deep and certify depth)", (SCORE, CERTIFY), titles=_ANSWERERS)
 MATCHES = Group(SESSIONS.title, (*SESSIONS.commands, RATE))
 TASKS_RUN = Group("what to run", (EVAL, RUN), shows_default=True)
@@ -253,7 +259,7 @@ LAYERS: Setting[tuple[str, ...] | None] = _choices(
     choices=("static", "judge", "montecarlo"),
     example=("static", "judge"),
     help="The layers to run. Unset: those of the depth.",
-    option=Option(EVALUATION, "LIST", commands=MODELS.commands),
+    option=Option(EVALUATION, "LIST", commands=_JUDGING),
 )
 
 # Findings: which are reported, for which client, and which are already known.
@@ -390,7 +396,7 @@ JUDGES: Setting[int | None] = _integer(
     example=3,
     help="How many opinions to ask for. Two or more give agreement and intervals. Unset: one per"
     " judge-model; at depth certify at least three.",
-    option=Option(MODELS, "N"),
+    option=Option(MODELS, "N", commands=_JUDGING),
     action=Input(
         help="How many judges to ask about each skill. Default: the configuration's, else three, or one per judge-model"
         " if there are more; fewer for every skill if max-cost-usd may not pay for three.",
@@ -797,6 +803,12 @@ RUBRIC: Setting[str] = _choice(
 )
 LOG_DAYS: Setting[int] = _integer(
     "log-days", default=30, minimum=1, maximum=36_500, help="How many days of recorded invocations the figures cover."
+)
+SYNC: Setting[tuple[str, ...] | None] = _texts(
+    "sync",
+    personal=True,
+    example=("~/.claude/projects",),
+    help="The directories of recorded invocations that skillgate log sync reads. Unset: Claude Code's sessions.",
 )
 GATES: Setting[Mapping[str, Table] | None] = Setting(
     "gates",

@@ -262,9 +262,9 @@ def add_models(parser: argparse.ArgumentParser, *, no_cache: bool = False) -> No
     )
 
 
-def add_model_answers(parser: argparse.ArgumentParser) -> None:
-    """Add the options about model answers in benchmarks that are not settings."""
-    _add_answers(section(parser, settings.MODELS.titles[settings.EVAL]), no_cache=True)
+def add_model_answers(parser: argparse.ArgumentParser, command: str = settings.EVAL) -> None:
+    """Add the options about model answers that are not settings, for a command with its own title for them."""
+    _add_answers(section(parser, settings.MODELS.titles[command]), no_cache=True)
 
 
 def _add_answers(group: argparse._ActionsContainer, *, no_cache: bool) -> None:

@@ -3,24 +3,26 @@
 Files are read line by line, since they may be larger than memory. For a directory, such as Claude Code's projects
 directory, every ``.jsonl`` file below it is read; symbolic links are not followed.
 """
-# ruff: noqa: PTH111, PTH112, PTH113, PTH116, PTH117, PTH118, PTH120, PTH123
+# ruff: noqa: PTH111, PTH112, PTH113, PTH117, PTH118, PTH120, PTH123, PTH204
 
 from __future__ import annotations
 
 import os
+import sqlite3
 import stat
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from functools import partial
 from io import BufferedReader, RawIOBase
-from itertools import chain, islice
+from itertools import chain
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from skillgate.errors import IncompleteError, UsageError
 from skillgate.evaluation.workers import FORKED, MOST, LostError, WorkerPool, processors
 from skillgate.format import plural, printable
 from skillgate.invocations.formats import (
+    BATCH,
     LONGEST,
     Counts,
     Options,
@@ -33,28 +35,30 @@ from skillgate.invocations.formats import (
     take,
     unrecognised,
 )
-from skillgate.invocations.rubric import explainer, scorer
-from skillgate.model.invocation import Fate, Tier
+from skillgate.invocations.rubric import scorer
+from skillgate.model.invocation import Fate, Read, Scored
 from skillgate.registry import INVOCATION_FORMATS
 from skillgate.store.results import named_store
-from skillgate.store.target import require_packages
+from skillgate.store.target import SQLITE_HEADER, Target, require_packages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from collections.abc import Set as AbstractSet
+    from contextlib import AbstractContextManager
 
     from skillgate.console import Console
-    from skillgate.invocations.formats import Lines
+    from skillgate.invocations.formats import Lines, Run
     from skillgate.invocations.records import ImportRequest, ScoreRequest
-    from skillgate.model.invocation import Invocation, InvocationScore, Part
     from skillgate.store.invocations import InvocationStore
 
     _Report = Callable[[str], None]
+    Watch = Callable[[Iterator[Place], str], Iterator[Place]]
     _Item = TypeVar("_Item")
 
 STDIN = "-"
-_HEAD = 65_536  # bytes used to recognise a format
+HEAD = 65_536  # bytes used to recognise a format
 _SUFFIX = ".jsonl"
+_STORE = "store"  # the form of a SQLite file of ours
 
 
 class Recording(NamedTuple):
@@ -73,8 +77,14 @@ class Opened(NamedTuple):
     size: int
 
 
-def recordings(paths: Iterable[str], *, cwd: str) -> tuple[list[Recording], list[str]]:
-    """Return the files that the paths name, each once, and the problems of the other paths."""
+def recordings(
+    paths: Iterable[str], *, cwd: str, suffixes: tuple[str, ...] = (_SUFFIX,), allow_empty: bool = False
+) -> tuple[list[Recording], list[str]]:
+    """Return the files that the paths name, each once, and the problems of the other paths.
+
+    Of a directory, the files with one of the suffixes count; a directory without any is a problem unless
+    ``allow_empty``.
+    """
     found: dict[str, Recording] = {}
     problems: list[str] = []
     for path in paths:
@@ -82,8 +92,8 @@ def recordings(paths: Iterable[str], *, cwd: str) -> tuple[list[Recording], list
         if path == STDIN:
             found[STDIN] = Recording("<stdin>", STDIN)
         elif os.path.isdir(place):
-            below = list(_below(path, place, problems))
-            problems += [] if below else [f"{path} contains no {_SUFFIX} file"]
+            below = list(_below(path, place, suffixes, problems))
+            problems += [] if below or allow_empty else [f"{path} contains no {' or '.join(suffixes)} file"]
             found.update({one.path: one for one in below})
         elif not os.path.lexists(place):
             problems.append(f"{path} does not exist")
@@ -94,8 +104,10 @@ def recordings(paths: Iterable[str], *, cwd: str) -> tuple[list[Recording], list
     return list(found.values()), problems
 
 
-def _below(shown: str, place: str, problems: list[str]) -> Iterator[Recording]:
+def _below(shown: str, place: str, suffixes: tuple[str, ...], problems: list[str]) -> Iterator[Recording]:
     def closed(error: OSError) -> None:
+        if isinstance(error, FileNotFoundError):  # deleted since it was listed
+            return
         folder = os.path.join(shown, os.path.relpath(error.filename, place))
         problems.append(f"cannot read {os.path.normpath(folder)}: {error.strerror}")
 
@@ -103,7 +115,7 @@ def _below(shown: str, place: str, problems: list[str]) -> Iterator[Recording]:
         folders.sort()
         for name in sorted(names):
             path = os.path.join(folder, name)
-            if name.endswith(_SUFFIX) and _holds_any(path):
+            if name.endswith(suffixes) and _holds_any(path):
                 yield Recording(os.path.join(shown, os.path.relpath(path, place)), path, shown)
 
 
@@ -124,7 +136,7 @@ def opened(recording: Recording) -> Iterator[Opened]:
             yield _piped()
             return
         with open(recording.path, "rb") as file:
-            head = file.read(_HEAD)
+            head = file.read(HEAD)
             file.seek(0)
             yield Opened(file, head, os.fstat(file.fileno()).st_size)
     except OSError as error:
@@ -135,7 +147,7 @@ def _piped() -> Opened:
     """Open standard input; wait for enough bytes to recognise the format, since pipes deliver in pieces."""
     if sys.stdin is None:
         raise UsageError("standard input is closed")
-    head = sys.stdin.buffer.read(_HEAD)
+    head = sys.stdin.buffer.read(HEAD)
     return Opened(BufferedReader(_Headed(head, sys.stdin.buffer)), head, 0)
 
 
@@ -155,15 +167,18 @@ class _Headed(RawIOBase):
         return len(some)
 
 
-def lines(file: IO[bytes], first: int = 1, *, whole: bool = False) -> Lines:
+def lines(file: IO[bytes], first: int = 1, *, whole: bool = False, end: int = sys.maxsize) -> Lines:
     """Yield numbered lines from the current position, without line ends.
 
-    With ``whole`` the rest of an overlong line follows in pieces under the same number; otherwise it is dropped.
+    With ``whole`` the rest of an overlong line follows in pieces under the same number; otherwise it is dropped. Bytes
+    from the offset ``end`` on are not read.
     """
-    number = first
-    while line := file.readline(LONGEST + 1):
+    number, left = first, end - file.tell() if end < sys.maxsize else end
+    while left > 0 and (line := file.readline(min(left, LONGEST + 1))):
+        left -= len(line)
         yield number, line.rstrip(b"\r\n")
-        while not line.endswith(b"\n") and (line := file.readline(LONGEST + 1)):
+        while not line.endswith(b"\n") and left > 0 and (line := file.readline(min(left, LONGEST + 1))):
+            left -= len(line)
             if whole:
                 yield number, line.rstrip(b"\r\n")
         number += 1
@@ -172,10 +187,7 @@ def lines(file: IO[bytes], first: int = 1, *, whole: bool = False) -> Lines:
 def lines_between(file: IO[bytes], start: int, end: int, first: int) -> Lines:
     """Yield the lines between two offsets at line ends; ``first`` is the first line's number."""
     file.seek(start)
-    for number, line in lines(file, first):
-        yield number, line
-        if file.tell() >= end:
-            return
+    return lines(file, first, end=end)
 
 
 def sibling_lines(recording: Recording, relative: str) -> Lines | None:
@@ -200,7 +212,7 @@ def _closing(place: str) -> Lines:
 WORTH = 4_000_000  # minimum bytes of a file for which several processes are faster
 _PORTION = 400_000  # bytes: some hundred lines
 _NAMED = 10  # files without a known format that the last message names
-_MOST_PROBLEMS = 1_000  # maximum problems in the JSON; stderr has all
+MOST_PROBLEMS = 1_000  # maximum problems in the JSON; stderr has all
 _MOST_SCORED = 1_000  # maximum invocations to show; `log import` takes more
 _MOST_SHOWN = 50  # maximum problems of a scoring on stderr
 _STEP = 4_000_000  # minimum bytes of a file for a progress display
@@ -208,13 +220,14 @@ _EVERY = 20  # lines, or portions of a file, between two updates of the display
 
 
 class ImportedFile(NamedTuple):
-    """The result for one file: whether it was ``stored``, and the ``parent`` directory argument."""
+    """The result for one file: whether it was ``stored``, the ``parent`` directory argument, and the absolute path."""
 
     file: str
     form: str
     counts: Counts
     stored: bool
     parent: str | None = None
+    path: str = ""
 
     def document(self) -> dict[str, Any]:
         """Return it as JSON."""
@@ -261,8 +274,8 @@ class Import(NamedTuple):
         if len(self.files) > 1:
             for one in self.files:
                 if verbose or one.counts.rejected:
-                    yield f"{printable(one.file)} ({one.form}): {_totals([one])}"
-        yield f"{plural(len(self.files), 'file')}, {_totals(self.files)}; rubric {self.rubric}, store {self.store}"
+                    yield f"{printable(one.file)} ({one.form}): {totals([one])}"
+        yield f"{plural(len(self.files), 'file')}, {totals(self.files)}; rubric {self.rubric}, store {self.store}"
 
     def require_all(self) -> None:
         """Raise if anything requested is not in the store.
@@ -292,7 +305,8 @@ class Import(NamedTuple):
         return f"{' and '.join(parts)}; {rest}{more}"
 
 
-def _totals(done: Sequence[ImportedFile]) -> str:
+def totals(done: Sequence[ImportedFile]) -> str:
+    """Describe what became of the invocations of some files."""
     stored = [one.counts for one in done if one.stored]
     words = {
         "new": sum(counts.fates[Fate.NEW] for counts in stored),
@@ -305,64 +319,22 @@ def _totals(done: Sequence[ImportedFile]) -> str:
     return ", ".join([*parts, *([f"{plural(left, 'file')} skipped"] if left else [])])
 
 
-class Scores(NamedTuple):
-    """Invocations of files with their scores.
-
-    Attributes:
-        problems: the first 1,000 problems; ``more_problems`` is the number of others.
-        unrecognised: descriptions of files that should contain uses of skills and do not.
-    """
-
-    rubric: str
-    scored: tuple[tuple[Invocation, InvocationScore], ...]
-    problems: tuple[str, ...]
-    more_problems: int
-    unrecognised: tuple[str, ...]
-
-    def document(self) -> dict[str, Any]:
-        """Return it as JSON."""
-        explain = explainer(self.rubric)
-        return {
-            "kind": "log-score",
-            "rubric_version": self.rubric,
-            "invocations": [_row(invocation, score, explain(invocation)) for invocation, score in self.scored],
-            "problems": [*self.problems, *self.unrecognised],
-        }
-
-    def parts(self) -> tuple[Part, ...]:
-        """Return the parts of the score if there is exactly one invocation."""
-        return explainer(self.rubric)(self.scored[0][0]) if len(self.scored) == 1 else ()
-
-    def require_all(self) -> None:
-        """Raise UsageError if a file could not be read, IncompleteError if one has no use of a skill."""
-        if self.problems:
-            more = self.more_problems + len(self.problems[_MOST_SHOWN:])
-            last = [f"and {more:,} more"] if more else []
-            raise UsageError("\n".join([*self.problems[:_MOST_SHOWN], *self.unrecognised, *last]))
-        if self.unrecognised:
-            raise IncompleteError("\n".join(self.unrecognised))
-
-
-def _row(invocation: Invocation, score: InvocationScore, parts: tuple[Part, ...]) -> dict[str, Any]:
-    return {
-        "invocation_id": invocation.invocation_id,
-        "skill": invocation.skill_name,
-        "timestamp": invocation.timestamp.isoformat().replace("+00:00", "Z"),
-        "quality_score": score.total,
-        "tier": None if score.total is None else Tier.of(score.total).value,
-        "scores": {name: getattr(score, name) for name in ("completion", "efficiency", "quality", "satisfaction")},
-        "coverage": score.coverage,
-        "baseline_category": score.baseline,
-        "parts": [{**part._asdict(), "component": part.component.value} for part in parts],
-    }
-
-
 class _RefusedError(Exception):
     """Roll back the transaction of a file."""
 
 
-def import_files(request: ImportRequest, session: Console) -> Import:
+class _Nothing:
+    """Takes the place of a transaction for a file without invocations."""
+
+    def add(self, batch: Sequence[Scored]) -> Sequence[Fate]:
+        """Return no fate: ``batch`` is never called."""
+        return [Fate.KNOWN for _ in batch]
+
+
+def import_files(request: ImportRequest, session: Console, watch: Watch | None = None) -> Import:
     """Import every readable file; report problems of the others as notes.
+
+    ``watch`` passes on what is found in a file, and sees the last texts of uses with an unknown outcome.
 
     Raises:
         UsageError: the store is unusable, or there is no file.
@@ -375,7 +347,7 @@ def import_files(request: ImportRequest, session: Console) -> Import:
 
     def report(text: str) -> None:
         session.note(text)
-        if len(problems) < _MOST_PROBLEMS:
+        if len(problems) < MOST_PROBLEMS:
             problems.append(text)
 
     if not files:
@@ -386,29 +358,30 @@ def import_files(request: ImportRequest, session: Console) -> Import:
 
     done: list[ImportedFile] = []
     unknown: list[tuple[Recording, str]] = []
+    parts: set[str] = set()  # files that are read together with others
     store = open_invocations(target, create=True)
     try:
         for recording in files:
             try:
-                done.append(_file(recording, store, request, session, report))
+                done.append(_file(recording, store, request, session, report, parts, watch))
             except UnrecognisedError as error:
                 unknown.append((recording, str(error)))
             except UsageError as error:
                 report(str(error))
     finally:
         store.close()
-    for line in _warnings(done):
+    for line in _warnings(one for one in done if one.path not in parts):
         session.note(line)
-    for line in _without_invocations(unknown):
+    for line in without_invocations(unknown):
         report(line)
-    unrecognised = _required(unknown, {one.parent for one in done})
+    unrecognised = required(unknown, {one.parent for one in done})
     unread = len(missing) + len(files) - len(done) - len(unknown)
     return Import(
         target.shown, request.rubric, tuple(done), tuple(problems), unread, tuple(unrecognised), request.strict
     )
 
 
-def _warnings(done: Sequence[ImportedFile]) -> Iterator[str]:
+def _warnings(done: Iterable[ImportedFile]) -> Iterator[str]:
     """Yield the warnings of all files; equal ones within a directory once."""
     found: dict[tuple[str, str], list[str]] = {}
     for one in done:
@@ -419,12 +392,12 @@ def _warnings(done: Sequence[ImportedFile]) -> Iterator[str]:
         yield texts[0] if len(texts) == 1 else f"{place}: {warning} (in {len(texts):,} files)"
 
 
-def _required(unknown: list[tuple[Recording, str]], known: AbstractSet[str | None]) -> list[str]:
+def required(unknown: list[tuple[Recording, str]], known: AbstractSet[str | None]) -> list[str]:
     """Describe files without a known format that were named, or whose whole directory has no known file."""
     return [text for recording, text in unknown if recording.parent is None or recording.parent not in known]
 
 
-def _without_invocations(unknown: list[tuple[Recording, str]]) -> Iterator[str]:
+def without_invocations(unknown: list[tuple[Recording, str]]) -> Iterator[str]:
     """Report per directory how many files have nothing to import; they may belong to other programs."""
     found: dict[str, list[str]] = {}
     for recording, _ in unknown:
@@ -434,7 +407,7 @@ def _without_invocations(unknown: list[tuple[Recording, str]]) -> Iterator[str]:
         yield f"{parent}: {plural(len(files), 'file')} without invocations in a known format, such as {files[0]}"
 
 
-def _format_of(form: str, file: Opened, shown: str) -> str:
+def format_of(form: str, file: Opened, shown: str) -> str:
     """Return the format of a file, detected if ``form`` is ``auto``; raise UnrecognisedError if unknown."""
     found = recognise(file.head) if form == "auto" else form
     if found is None:
@@ -442,15 +415,37 @@ def _format_of(form: str, file: Opened, shown: str) -> str:
     return found
 
 
-def _options(request: ImportRequest | ScoreRequest, recording: Recording, *, keep_text: bool = False) -> Options:
-    modified = None if recording.path == STDIN else datetime.fromtimestamp(os.stat(recording.path).st_mtime, UTC)
-    return Options(datetime.now(UTC), keep_text, request.category, partial(sibling_lines, recording), modified=modified)
+def options_of(
+    request: ImportRequest | ScoreRequest,
+    recording: Recording,
+    read: set[str],
+    *,
+    keep_text: bool = False,
+    texts: bool = False,
+) -> Options:
+    """Return how to read a file; paths of the files that are read together with it are added to ``read``."""
+
+    def sibling(relative: str) -> Lines | None:
+        read.add(os.path.join(os.path.dirname(recording.path), *relative.split("/")))
+        return sibling_lines(recording, relative)
+
+    found = Options(datetime.now(UTC), keep_text, request.category, sibling, texts=texts)
+    with suppress(OSError):  # it was deleted
+        if recording.path != STDIN:
+            found = found._replace(modified=datetime.fromtimestamp(os.path.getmtime(recording.path), UTC))
+    return found
 
 
 def _file(
-    recording: Recording, store: InvocationStore, request: ImportRequest, session: Console, report: _Report
+    recording: Recording,
+    store: InvocationStore,
+    request: ImportRequest,
+    session: Console,
+    report: _Report,
+    parts: set[str],
+    watch: Watch | None,
 ) -> ImportedFile:
-    """Import one file in one transaction.
+    """Import one file in one transaction; paths of the files that are read together with it are added to ``parts``.
 
     Raises:
         UsageError: it cannot be read.
@@ -458,9 +453,11 @@ def _file(
         IncompleteError: the database failed.
     """
     with opened(recording) as file:
-        request = request._replace(form=_format_of(request.form, file, recording.shown))
+        if file.head.startswith(SQLITE_HEADER) and recording.path != STDIN:
+            return _join(recording, store, request, report)
+        request = request._replace(form=format_of(request.form, file, recording.shown))
         form, rubric = request.form, request.rubric
-        options = _options(request, recording, keep_text=request.keep_text)
+        options = options_of(request, recording, parts, keep_text=request.keep_text, texts=watch is not None)
         parallel = FORKED and INVOCATION_FORMATS.flag(form, "LINE_BY_LINE")
         if recording.path != STDIN and parallel and file.size >= WORTH and processors() > 1:
             alone = options._replace(sibling=lambda _path: None)  # each line is complete without other files
@@ -468,34 +465,72 @@ def _file(
             with suppress(LostError), WorkerPool(work, min(processors(), MOST)) as workers:
                 results = workers.results(_drawn(portions(file.file), file, session))
                 shared = map(Place.of_plain, chain.from_iterable(results))
-                return _stored(recording, store, request, shared, report)
+                return stored(recording, store, request, shared, report)
             file.file.seek(0)  # the workers were lost: read it in this process
         numbered = _drawn(lines(file.file, whole=INVOCATION_FORMATS.flag(form, "ONE_DOCUMENT")), file, session)
         found = places(reader(form)(numbered, options), scorer(rubric))
-        return _stored(recording, store, request, found, report)
+        if watch is not None:
+            found = watch(found, recording.path)
+        return stored(recording, store, request, found, report)
 
 
-def _stored(
-    recording: Recording, store: InvocationStore, request: ImportRequest, found: Iterable[Place], report: _Report
+def _join(recording: Recording, store: InvocationStore, request: ImportRequest, report: _Report) -> ImportedFile:
+    """Import another store, such as one that a CI run left; of two readings of one session the later one stays.
+
+    Raises:
+        UsageError: it is not a store.
+        IncompleteError: it contains values that skillgate did not write.
+    """
+    from skillgate.store.invocations import open_invocations  # brings in the database's packages
+
+    source, rate = open_invocations(Target(recording.shown, recording.path), create=False), scorer(request.rubric)
+    try:
+        with closing(sqlite3.connect(recording.path)) as connection:
+            digests = connection.execute("SELECT digest FROM invocations ORDER BY id")  # of the records themselves
+            found = (
+                Place(Read(number, one, unit="invocation"), Scored(one, rate(one), digest))
+                for (number, one), (digest,) in zip(source.invocations(), digests, strict=False)
+            )
+            return stored(recording, store, request._replace(form=_STORE), found, report)
+    finally:
+        source.close()
+
+
+def stored(
+    recording: Recording, store: InvocationStore, request: ImportRequest, found: Iterator[Place], report: _Report
 ) -> ImportedFile:
+    """Store what a reader found in one transaction, which begins with the first invocation.
+
+    Raises:
+        UnrecognisedError: the file has no use of a skill.
+        IncompleteError: the database failed.
+    """
     from skillgate.store.invocations import Origin  # brings in the database's packages
 
     shown = recording.shown
     problems, counts = Problems(shown, report), Counts()
-    later = INVOCATION_FORMATS.flag(request.form, "GROWS") and not request.update
+    before: list[Place] = []
+    for place in found:
+        before.append(place)
+        if place.scored is not None or len(before) == BATCH:
+            break
+    later = (request.form == _STORE or INVOCATION_FORMATS.flag(request.form, "GROWS")) and not request.update
     folder = None if recording.path == STDIN else os.path.dirname(os.path.realpath(recording.path))
     origin = Origin(folder, request.project)
-    importing = store.importing(
-        request.rubric, scorer(request.rubric), update=request.update, later=later, origin=origin
-    )
+    importing: AbstractContextManager[Run] = nullcontext(_Nothing())
+    if len(before) == BATCH or any(one.scored is not None for one in before):
+        importing = store.importing(
+            request.rubric, scorer(request.rubric), update=request.update, later=later, origin=origin
+        )
     with suppress(_RefusedError), importing as run:
-        take(found, run, problems, counts)
+        take(chain(before, found), run, problems, counts)
         if request.strict and counts.rejected:
             raise _RefusedError
     problems.close()
     if counts.unused is not None:
         raise UnrecognisedError(f"{shown}: {counts.unused}")
-    return ImportedFile(shown, request.form, counts, not (request.strict and counts.rejected), recording.parent)
+    is_stored = not (request.strict and counts.rejected)
+    return ImportedFile(shown, request.form, counts, is_stored, recording.parent, recording.path)
 
 
 def _drawn(items: Iterator[_Item], file: Opened, session: Console) -> Iterator[_Item]:
@@ -541,57 +576,3 @@ def _work(path: str, form: str, options: Options, rubric: str, portion: Portion)
     with open(path, "rb") as file:
         some = lines_between(file, portion.start, portion.end, portion.line)
         return [one.plain() for one in places(reader(form)(some, options), scorer(rubric))]
-
-
-# Scoring without a store
-
-
-def score(request: ScoreRequest, session: Console) -> Scores:
-    """Score the readable invocations; raise UsageError if there are more than 1,000."""
-    files, missing = recordings(request.files, cwd=session.cwd)
-    problems = list(missing)
-    found: list[Invocation] = []
-    unknown: list[tuple[Recording, str]] = []
-    known: set[str | None] = set()
-    more = 0
-
-    def report(text: str) -> None:
-        nonlocal more
-        if len(problems) < _MOST_PROBLEMS:
-            problems.append(text)
-        else:
-            more += 1
-
-    for recording in files:
-        try:
-            found += islice(_read(recording, request, session, report), _MOST_SCORED + 1 - len(found))
-            known.add(recording.parent)
-        except UnrecognisedError as error:
-            unknown.append((recording, str(error)))
-        except UsageError as error:
-            report(str(error))
-    if len(found) > _MOST_SCORED:
-        raise UsageError(f"more than {_MOST_SCORED:,} invocations; use log import, which takes any number")
-    for line in _without_invocations(unknown):
-        session.note(line)
-    rate = scorer(request.rubric)
-    scored = tuple((invocation, rate(invocation)) for invocation in found)
-    return Scores(request.rubric, scored, tuple(problems), more, tuple(_required(unknown, known)))
-
-
-def _read(recording: Recording, request: ScoreRequest, session: Console, report: _Report) -> Iterator[Invocation]:
-    problems, counts = Problems(recording.shown, report), Counts()
-    with opened(recording) as file:
-        form = _format_of(request.form, file, recording.shown)
-        whole = INVOCATION_FORMATS.flag(form, "ONE_DOCUMENT")
-        for read in reader(form)(lines(file.file, whole=whole), _options(request, recording)):
-            counts.note(read)
-            if read.invocation is not None:
-                yield read.invocation
-            elif read.problem is not None:
-                problems.add(read, read.problem)
-    problems.close()
-    for warning in counts.warnings:
-        session.note(f"{recording.shown}: {warning}")
-    if counts.unused is not None:
-        raise UnrecognisedError(f"{recording.shown}: {counts.unused}")

@@ -174,6 +174,8 @@ class Answers:
         """
         if self._cache is None or _is_swapped(request, reply):
             return
+        if request.private:
+            reply = reply._replace(content=tuple(block for block in reply.content if block.get("type") == "text"))
         name = _named(request, provider)
         date = datetime.fromtimestamp(self._now(), UTC).isoformat(timespec="seconds")
         fields = {"format": FORMAT, "provider": provider.name, "date": date, "reply": fields_of(reply)}

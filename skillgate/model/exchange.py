@@ -107,6 +107,7 @@ class Request(NamedTuple):
     typical_output: int = 1_000
     instead_of: Request | None = None  # the request that this one repeats in other words
     typical: tuple[Mapping[str, Any], ...] = ()  # the content blocks of a typical reply, for estimates of a session
+    private: bool = False  # whether only the answer is cached, and not what the model thought, which may quote texts
 
 
 class Answer(NamedTuple):

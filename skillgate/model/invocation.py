@@ -202,6 +202,7 @@ class Read(NamedTuple):
     warnings: tuple[str, ...] = ()
     unit: str = "line"  # what ``line`` counts
     unused: str | None = None
+    texts: tuple[str, str] | None = None  # the last text of a use without an outcome, and the next prompt; never stored
 
 
 class Scored(NamedTuple):

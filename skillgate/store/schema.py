@@ -304,6 +304,16 @@ ORIGIN_SALT = sa.Table(  # one row after the first import: the salt for digests 
     *_texts("salt", nullable=False),
 )
 
+SYNCED_FILES = sa.Table(  # what `log sync` knows of files, by a salted digest of the path
+    "synced_files",
+    METADATA,
+    sa.Column("place", _BYTEWISE, primary_key=True),
+    *_texts("stamp", "digest", nullable=False),
+    *_counts("read_to", "lines_read"),
+    *_texts("options", nullable=False),
+    *_texts("part_of"),
+)
+
 SUMMARIES = sa.Table(  # packed columns of scored invocations, rebuilt from the rows of each changed day
     "invocation_summaries",
     METADATA,

@@ -16,9 +16,9 @@ from skillgate.errors import UsageError
 DEFAULT = os.path.join(".skillgate", "store.db")
 FOLDER = ".skillgate"
 _POSTGRES = ("postgresql", "postgres", "postgresql+psycopg")
-_HEADER = b"SQLite format 3\0"
+SQLITE_HEADER = b"SQLite format 3\0"
 TABLE = "skillgate_schema"  # version table; the database may contain another program's migrations
-KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006")  # revisions in the directory of migrations, newest last
+KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")  # revisions in migrations/, newest last
 HEAD = KNOWN[-1]
 _PACKAGES = {"sqlalchemy": "store", "alembic": "store", "psycopg": "postgres"}
 
@@ -115,12 +115,12 @@ def require_file(target: Target, *, create: bool) -> None:
         with open(path, "ab" if create else "rb"):
             pass  # only to test access
         with open(path, "rb") as file:
-            head = file.read(len(_HEADER))
+            head = file.read(len(SQLITE_HEADER))
     except (OSError, ValueError) as error:  # ValueError for a name with NUL
         reason = getattr(error, "strerror", None) or error
         doing = "written" if create else "read"
         raise UsageError(f"the store {target.shown} cannot be {doing}: {reason}; use another with --store") from error
-    if head and head != _HEADER:
+    if head and head != SQLITE_HEADER:
         raise UsageError(f"{target.shown} is not a SQLite database; use another file with --store")
     if head:
         _require_ours(target, path)

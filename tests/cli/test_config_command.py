@@ -85,7 +85,7 @@ def test_list_prints_every_setting_and_the_overrides(configured: Path) -> None:
         "max-p95-ms = null",
         "store = null",
         "store-url = null",
-        *("rubric = 1.1", "log-days = 30", "gates = null"),
+        *("rubric = 1.1", "log-days = 30", "sync = null", "gates = null"),
         "",
         "for legacy/**",
         "threshold = 50.5",

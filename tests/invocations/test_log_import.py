@@ -324,3 +324,21 @@ def test_a_store_that_cannot_be_made_is_told_before_anything_is_read(tmp_path: P
     done = run(tmp_path, "log", "import", "runs.jsonl", "--store", "store.db")
     assert done.code == 2
     assert "not a SQLite database" in done.err
+
+
+def test_a_store_is_joined_with_another_one(tmp_path: Path) -> None:
+    write(tmp_path / "a.jsonl", [line(number, **GOOD) for number in range(3)])
+    write(tmp_path / "b.jsonl", [line(number, **GOOD) for number in range(2, 5)])
+    for name in "ab":
+        assert run(tmp_path, "log", "import", f"{name}.jsonl", "--store", f"{name}.db").code == 0
+    done = run(tmp_path, "log", "import", "a.db", "b.db")
+    assert (done.code, done.err) == (0, "")
+    assert done.out == "2 files, 5 new, 1 already stored; rubric 1.1, store .skillgate/store.db\n"
+    assert run(tmp_path, "log", "import", "a.db", "b.db").out.startswith("2 files, 0 new, 6 already stored;")
+    direct = run(tmp_path, "log", "import", "a.jsonl", "b.jsonl")
+    assert direct.out.startswith("2 files, 0 new, 6 already stored;")
+    (tmp_path / "foreign.db").touch()
+    with sqlite3.connect(tmp_path / "foreign.db") as connection:
+        connection.execute("CREATE TABLE notes (text)")
+    refused = run(tmp_path, "log", "import", "foreign.db")
+    assert (refused.code, "another program's database" in refused.err) == (2, True)

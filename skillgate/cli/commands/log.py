@@ -12,7 +12,15 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from skillgate import settings
-from skillgate.cli import log_export, log_query, log_serve
+from skillgate.cli import log_export, log_query, log_serve, log_sync
+from skillgate.cli.grading_options import (
+    add_grading,
+    grade_endings,
+    grade_request,
+    new_endings,
+    require_answers,
+    show_cost,
+)
 from skillgate.cli.options import (
     Rare,
     add_output,
@@ -53,6 +61,7 @@ FORMS = ("auto", *INVOCATION_FORMATS.listed())
 _WORDS = {
     "import": "import recorded invocations",
     "serve": log_serve.SUMMARY,
+    "sync": log_sync.SUMMARY,
     "add": "record one invocation, or add signals to a recorded one",
     "list": "list invocations with their ids, newest first",
     "show": "show everything stored about one invocation, and the parts of its score",
@@ -69,12 +78,13 @@ _WORDS = {
 _MORE = {
     "serve": log_serve.MORE,
     "import": """\
-A FILE contains JSON Lines, a transcript of Claude Code, OTLP JSON, or a portable log. A directory, such as
-~/.claude/projects, means all of its .jsonl files; - is the standard input. Each file is one transaction: if the program
-is killed, all of it is stored or nothing. Invalid lines are reported by line number and skipped, and the exit code is
-2. Stored invocations are skipped; the additions of `log add --update` stay. If a file has no use of a skill in a known
-form, the message describes it and the exit code is 3. Users' texts and paths are only stored with --keep-text or
---project.""",
+A FILE contains JSON Lines, a transcript of Claude Code, OTLP JSON, or a portable log, or is another store. A
+directory, such as ~/.claude/projects, means all of its .jsonl files; - is the standard input. Each file is one
+transaction: if the program is killed, all of it is stored or nothing. Invalid lines are reported by line number and
+skipped, and the exit code is 2. Stored invocations are skipped; the additions of `log add --update` stay. If a file
+has no use of a skill in a known form, the message describes it and the exit code is 3. Users' texts and paths are only
+stored with --keep-text or --project.""",
+    "sync": log_sync.DESCRIPTION,
     "add": """\
 INVOCATION is a JSON object with the fields of a line, or - for the standard input; --set adds fields. Missing times and
 ids are generated. With --update the fields are added to the stored invocation with this id, for signals that come
@@ -110,6 +120,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             add_store(parsers[word])
     log_serve.add_arguments(parsers["serve"])
     _taking(parsers["import"], parsers["score"], parsers["add"])
+    log_sync.add_arguments(parsers["sync"])
     _listing(parsers["list"], parsers["show"])
     _changing(parsers["rescore"], parsers["purge"])
     _reporting(parsers["stats"], parsers["trend"], parsers["gate"], parsers["dashboard"])
@@ -142,6 +153,7 @@ def _taking(
     importing.add_argument(
         "--strict", action="store_true", help=Rare("import nothing from a file with an invalid line")
     )
+    add_grading(importing, settings.LOG_IMPORT)
     adding.add_argument("invocation", metavar="INVOCATION", nargs="?", help="a JSON object, or -")
     adding.add_argument("--skill", metavar="NAME", help="the skill's name")
     adding.add_argument("--id", metavar="ID", help="the invocation's id")
@@ -262,21 +274,25 @@ def _add_window(parser: argparse.ArgumentParser) -> None:
 
 def _run_import(args: argparse.Namespace, session: Console) -> int:
     """Import files."""
-    from skillgate.invocations.formats._input import fit_name
     from skillgate.invocations.importing import import_files
 
-    if args.project is not None and not fit_name(args.project):
-        raise UsageError("--project: expected a name of at most 200 visible characters")
+    log_sync.require_label(args.project)
     request = request_from(
         ImportRequest, args, form=args.format, rubric=_rubric(args, session), category=args.skill_category
     )
-    result = import_files(request, session)
+    wanted = grade_request(args)
+    if wanted is not None and wanted.models.dry_run:
+        return show_cost(request, wanted, (".jsonl",), session)
+    endings = new_endings(wanted)
+    result = import_files(request, session, None if endings is None else endings.watch)
+    graded = grade_endings(endings, request, wanted, session)
     if session.json:
-        session.out(json_text(result.document()))
+        session.out(json_text({**result.document(), **({"graded": graded.document()} if graded is not None else {})}))
     else:
-        for line in result.lines(verbose=session.verbose):
+        for line in (*result.lines(verbose=session.verbose), *([graded.line()] if graded is not None else [])):
             session.out(line)
     result.require_all()
+    require_answers(graded)
     return EXIT_PASSED
 
 
@@ -294,7 +310,7 @@ def _run_add(args: argparse.Namespace, session: Console) -> int:
 
 def _run_score(args: argparse.Namespace, session: Console) -> int:
     """Score the invocations of files."""
-    from skillgate.invocations.importing import score
+    from skillgate.invocations.scoring import score
     from skillgate.report.invocation_lists import scores
 
     found = score(ScoreRequest(tuple(args.files), args.format, _rubric(args, session), args.skill_category), session)
@@ -437,6 +453,7 @@ def _run_export(args: argparse.Namespace, session: Console) -> int:
 _RUN: dict[str, Callable[[argparse.Namespace, Console], int]] = {
     "import": _run_import,
     "serve": log_serve.run,
+    "sync": log_sync.run,
     "add": _run_add,
     "list": _run_list,
     "show": _run_show,

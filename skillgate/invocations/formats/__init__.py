@@ -64,6 +64,7 @@ class Options(NamedTuple):
         sibling: returns the lines of a file by its path relative to the one being read; None if missing. Transcripts
             of sub-agents are next to that of their session.
         names: of known skills, stored whatever they look like.
+        texts: whether to yield the last texts of uses with an unknown outcome.
         modified: when the file was written last; for recordings without any time.
     """
 
@@ -72,6 +73,7 @@ class Options(NamedTuple):
     category: str | None = None
     sibling: Callable[[str], Lines | None] = lambda _path: None
     names: frozenset[str] = frozenset()
+    texts: bool = False
     modified: datetime | None = None
 
 

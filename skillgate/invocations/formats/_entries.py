@@ -1,6 +1,7 @@
 """The common form of a session: what readers of all clients turn their messages into.
 
-No text is held beyond its entry, only counts, times, digests of lines, and what a text says by a table of phrases.
+No text is held beyond its entry unless it is asked for: only counts, times, digests of lines, and what a text says by a
+table of phrases.
 """
 
 from __future__ import annotations

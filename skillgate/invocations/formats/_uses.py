@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 _CACHED = "tokens_cache_read"  # key in ``extra``: cached input tokens, which ``tokens_used`` leaves out
 _MOST_FILES = 10_000  # maximum distinct files of a run
 _MOST_TOOLS = 1_000  # maximum distinct tools of a run
+_MOST_TEXT = 4_000  # characters of a text that are yielded
 _ENDED = ("end_turn", "stop_sequence", "tool_use", None)  # reasons that leave a text whole
 _CODE = "code_generation"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -173,6 +174,7 @@ class Run:
         changed: number of its lines that were changed later.
         verdict: the user's last one, in words or by Git.
         accepted: whether the user committed it, or undid it.
+        reaction: the first prompt after it, shortened.
         over, about: for a discarded run, the run that it ended, and the runs that prompts were about.
     """
 
@@ -204,6 +206,7 @@ class Run:
         self._inside, self._tagged, self._gap, self._shared = True, False, False, False
         self._spoke_last = False
         self._report: Evidence | None = None
+        self._text = self.reaction = ""
         self._stop: str | None = None
         self._broken = self._interrupted = False
         self._problems: dict[str, None] = {}
@@ -277,7 +280,7 @@ class Run:
         if self.answers:
             self._stop, self._broken = entry.stop, entry.failed
             if entry.has_text:
-                self._report, self.asks = entry.report, entry.asks
+                self._report, self.asks, self._text = entry.report, entry.asks, entry.text[-_MOST_TEXT:]
         if entry.has_text and is_own:
             self._spoke_last = True
             self._inside = self._tagged
@@ -291,7 +294,7 @@ class Run:
         if is_own:
             self._spoke_last = False
             if self.answers:
-                self._report, self.asks, self._broken = None, False, False
+                self._report, self.asks, self._broken, self._text = None, False, False, ""
 
     def settle(self, place: Place, *, failed: bool, denied: bool) -> None:
         """Take the result of one of its calls."""
@@ -389,7 +392,9 @@ class Run:
                 self.miss(_UNCOUNTED)
             if any(tally.placeholders for tally in tallies):
                 self.miss(_PLACEHOLDER)
-        return Read(self.line, found, warnings=tuple(self._problems))
+        texts = (self._text, self.reaction)
+        is_open = options.texts and found.ending is None and not self._interrupted and any(texts)
+        return Read(self.line, found, warnings=tuple(self._problems), texts=texts if is_open else None)
 
     def _invocation(self, at: datetime, options: Options, session: Seen) -> Invocation:
         evidence = self.evidence
@@ -523,6 +528,8 @@ class User:
         self._is_counted, self._is_interrupted = self._is_interrupted, False
         self._commits = entry.asks_to_commit
         self._observe()
+        for run in self._about:
+            run.reaction = run.reaction or entry.text[:_MOST_TEXT]
         if entry.reaction is Reaction.APPROVES:
             self._is_settled = True
         elif entry.reaction is not None:
