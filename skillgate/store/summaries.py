@@ -136,6 +136,8 @@ def refresh(rows: Bulk) -> None:
         written = []
         end = 0
         for text, (block, own) in zip(texts, groupby(some, _BLOCK), strict=True):
+            if not isinstance(block[1], str):
+                raise ForeignError(f"skill_name is {str(block[1])[:50]!r}")
             start, end = end, end + sum(1 for _ in own)
             written.append((*block, number, end - start, text, data[start * RECORD.size : end * RECORD.size]))
         rows.insert("invocation_summaries", dict(zip(_COLUMNS, zip(*written, strict=True), strict=True)))
