@@ -23,7 +23,7 @@ from skillgate.cli.options import (
     write_text,
 )
 from skillgate.cli.store_options import add_store, day_of, past
-from skillgate.errors import EXIT_PASSED, UsageError
+from skillgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, UsageError
 from skillgate.files import require_place
 from skillgate.format import Style, printable
 from skillgate.invocations.records import (
@@ -182,6 +182,13 @@ def _reporting(
     dashboard: argparse.ArgumentParser,
 ) -> None:
     gate.add_argument("gate", metavar="GATE", help="the name of the gate")
+    gate.add_argument(
+        "--webhook-url-from",
+        metavar="VARIABLE",
+        help=Rare(
+            "the environment variable with an address; if the gate fails or triggers, its result is posted there"
+        ),
+    )
     for one in (stats, trend, gate, dashboard):
         _add_skills(one)
         _add_rubric(one)
@@ -372,13 +379,19 @@ def _run_gate(args: argparse.Namespace, session: Console) -> int:
     _require_statistics()
     from skillgate.invocations.reporting import gate, gate_document
     from skillgate.invocations.summary import exit_code
+    from skillgate.invocations.webhook import document, post, webhook_from
     from skillgate.report.invocation_lists import gates
 
+    variable = args.webhook_url_from
+    webhook = None if variable is None else webhook_from(variable, session.environ)
     selection = _selection(args, session)
     found = gate(args.gate, selection, session)
     text = gate_document(found, selection) if session.json else _shown(gates(found.gates), session)
     session.out(text)
-    return exit_code(found.gates)
+    code = exit_code(found.gates)
+    if webhook is not None and code == EXIT_GATE_FAILED:
+        post(webhook, document(found), session)
+    return code
 
 
 def _run_dashboard(args: argparse.Namespace, session: Console) -> int:
