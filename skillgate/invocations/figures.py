@@ -28,7 +28,16 @@ from skillgate.model.invocation import (
     Window,
 )
 from skillgate.stats.intervals import clopper_pearson, quantile_t, quartiles
-from skillgate.stats.resampling import METHOD, RESAMPLING, Sample, difference, resampled, sample
+from skillgate.stats.resampling import (
+    METHOD,
+    RESAMPLING,
+    Sample,
+    benjamini_hochberg,
+    difference,
+    difference_p,
+    resampled,
+    sample,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -329,6 +338,8 @@ LEAST_POINTS = 3.0
 SEED = 20_260  # of the bootstrap; fixed for reproducible output
 ENOUGH = 0.7
 """Minimum share of its points for a component to need no advice. Source: the rubric's query of opportunities."""
+ALPHA = 0.05
+"""The share of called changes that may be chance, over all skills that are compared together."""
 _LOW = 0.5  # below this share a component is low. Source: the rubric's 50 of 100, as a share (R18)
 
 _WORDS = {
@@ -421,6 +432,29 @@ def with_bootstrap(found: InvocationTrend, tally: Tally, *, seed: int = SEED) ->
     return replace(found, bootstrap=Interval(low=drawn.low, high=drawn.high, method=RESAMPLING))
 
 
+def corrected(found: Iterable[InvocationTrend]) -> tuple[InvocationTrend, ...]:
+    """Adjust trends that are reported together for their number (Benjamini and Hochberg's false discovery rate).
+
+    Of what is still called a change, at most 5 % are expected to be chance. A change that is too small to count has a
+    p of 1 here: it is never called one.
+    """
+    trends = list(found)
+    tested = [n for n, one in enumerate(trends) if one.p is not None]
+    ps = [(trends[n].p or 0.0) if _is_large(trends[n]) else 1.0 for n in tested]
+    for n, p in zip(tested, benjamini_hochberg(ps), strict=True):
+        one = replace(trends[n], p_adjusted=p, compared=len(tested))
+        if p >= ALPHA and one.trend is not Direction.STABLE:
+            why = f"among {len(tested)} skills compared together this may be chance (adjusted p = {p:.2g})"
+            one = replace(one, trend=Direction.STABLE, reason=f"{one.reason}; {why}")
+        trends[n] = one
+    return tuple(trends)
+
+
+def _is_large(found: InvocationTrend) -> bool:
+    percent, change = found.change_percent, found.change or 0.0
+    return abs(change) >= LEAST_POINTS and (percent is None or abs(round(percent, 9)) >= LEAST_PERCENT)
+
+
 def trend_json(found: InvocationTrend) -> dict[str, Any]:
     """Return a trend as a JSON object: the keys of the rubric's own result, and ours."""
     document: dict[str, Any] = encode(found)
@@ -433,18 +467,15 @@ def _decided(found: InvocationTrend, then: Sample, since: Sample) -> InvocationT
     percent = 100 * change / old if old else None
     bounds = difference(then, since)
     interval = None if bounds is None else Interval(low=bounds.low, high=bounds.high, method=METHOD)
-    large = abs(change) >= LEAST_POINTS and (percent is None or abs(round(percent, 9)) >= LEAST_PERCENT)
-    # Without spread, a difference is more than chance: 5 and 5 equal values occur in 1 of 126 orders.
-    real = interval is None or interval.low > 0 or interval.high < 0
+    p = difference_p(then, since)
+    found = replace(found, change=change, change_percent=percent, interval=interval, p=p)
+    large, real = _is_large(found), p < ALPHA
     direction = Direction.STABLE
     if large and real:
         direction = Direction.IMPROVING if change > 0 else Direction.DECLINING
     return replace(
         found,
         status="ok",
-        change=change,
-        change_percent=percent,
-        interval=interval,
         trend=direction,
         reason=_why(found, change, large=large, real=real, interval=interval),
     )

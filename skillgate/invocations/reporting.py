@@ -13,7 +13,7 @@ from skillgate import __version__, settings
 from skillgate.config import config_digest
 from skillgate.errors import IncompleteError, UsageError
 from skillgate.format import did_you_mean, plural
-from skillgate.invocations.figures import tally_of, trend_json, with_bootstrap
+from skillgate.invocations.figures import corrected, tally_of, trend_json, with_bootstrap
 from skillgate.invocations.figures import trend as compared
 from skillgate.invocations.records import existing_store
 from skillgate.invocations.summary import check, check_each, gate_json, report, verdict
@@ -107,7 +107,7 @@ def trend(selection: Selection, session: Console) -> InvocationReport:
     with _opened(selection, session) as view:
         found = replace(_whole(view), skills=(), opportunities=(), daily=(), by_skill=None)
         if view.skills:
-            found = replace(found, trends=tuple(_trend_of(view, skill) for skill in view.skills))
+            found = replace(found, trends=corrected(_trend_of(view, skill) for skill in view.skills))
     if found.below_minimum and not view.skills:
         few = "with fewer than five rated invocations, too few for a trend"
         session.note(f"{plural(found.below_minimum, 'skill')} {few}")

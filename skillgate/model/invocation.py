@@ -320,6 +320,9 @@ class InvocationTrend:
     interval: Interval | None  # of the change, None if all totals of each window are the same
     bootstrap: Interval | None
     trend: Direction | None  # None with insufficient data
+    p: Ratio | None = None  # of no change; None with insufficient data
+    p_adjusted: Ratio | None = None  # for all skills that were compared; changes too small to count have p = 1 in it
+    compared: Count = 0  # how many skills were compared together
     weak_component: str | None  # of those that five invocations measure the one with the smallest share
     component_scores: Mapping[str, float | None]
     recommendation: str | None
