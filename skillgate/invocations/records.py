@@ -18,7 +18,7 @@ from skillgate.format import plural, printable
 from skillgate.invocations.formats import Options, digest_of, reader
 from skillgate.invocations.formats._input import skill_name, stored_id
 from skillgate.invocations.rubric import explainer, scorer
-from skillgate.model.invocation import SEEN_UNTIL, Fate, Invocation, Scored, Tier
+from skillgate.model.invocation import SEEN_UNTIL, Fate, Filters, Invocation, Scored, Tier
 from skillgate.store.results import named_store
 from skillgate.store.target import require_packages
 
@@ -90,6 +90,7 @@ class Selection(NamedTuple):
         skills: names; empty for all.
         days: length of the window; None for everything.
         until: leave out invocations that began later; None for no limit, since a recorder's clock may be ahead.
+        filters: leave out others.
     """
 
     store: str | None
@@ -97,6 +98,7 @@ class Selection(NamedTuple):
     rubric: str
     days: int | None
     until: datetime | None
+    filters: Filters = Filters()
 
 
 class ShowRequest(NamedTuple):
@@ -257,12 +259,12 @@ def list_invocations(selection: Selection, most: int, session: Console) -> Listi
         UsageError: the store is unusable.
         IncompleteError: the database failed.
     """
-    _, skills, rubric, days, until = selection
+    _, skills, rubric, days, until, filters = selection
     since = None if days is None else (until or datetime.now(UTC)) - timedelta(days=days)
     with existing_store(selection.store, session) as (store, shown):
-        found = store.recent(rubric, skills=skills, since=since, until=until, most=most)
-        left_out = store.count_within(skills=skills, since=since, until=until) - len(found)
-    return Listing(shown, rubric, days, tuple(found), left_out)
+        found = store.recent(rubric, skills=skills, since=since, until=until, filters=filters, most=most)
+        within = store.count_within(skills=skills, since=since, until=until, filters=filters)
+    return Listing(shown, rubric, days, tuple(found), within - len(found))
 
 
 def show(request: ShowRequest, session: Console) -> Detail:

@@ -261,6 +261,91 @@ class ComponentFigure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """The median, the 95th percentile and the sum of a quantity over the ``n`` invocations in which it is known."""
+
+    p50: float
+    p95: float
+    total: float
+    n: Count
+    estimated: Count = 0  # how many of ``n`` are estimates; only costs can be
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """The invocations of a skill that have one value of a dimension in common, such as a version or a model."""
+
+    value: str | None  # None where it is unknown
+    recorded: Count
+    rated: Count
+    average: Points | None
+    interval: Interval | None  # of the average
+    error_rate: Ratio | None
+    unrecovered_rate: Ratio | None
+    first_seen: datetime
+    last_seen: datetime
+    tokens: Spread | None = None
+    duration_ms: Spread | None = None
+    cost_usd: Spread | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionChange:
+    """The totals of two versions of a skill that were used one after the other."""
+
+    before: str
+    after: str
+    n_before: Count  # n_before, n_after: rated invocations
+    n_after: Count
+    average_before: Points | None
+    average_after: Points | None
+    change: float | None  # in points; None with insufficient data
+    interval: Interval | None  # of the change; None if all totals of each version are the same
+    status: str  # ``ok``, or ``insufficient_data`` where a version has under five rated invocations
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """One rated invocation."""
+
+    id: str
+    skill: str
+    at: datetime
+    total: Points
+    completion: float | None
+    efficiency: float | None
+    quality: float | None
+    satisfaction: float | None
+    ending: str | None
+    evidence: str | None
+    version: str | None
+    model: str | None
+    project: str | None
+    source: str | None
+    caller: str | None
+    tokens: float | None
+    duration_ms: float | None
+    cost_usd: float | None
+    cost_estimated: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filters:
+    """Which invocations of a skill count; None for any."""
+
+    version: str | None = None
+    model: str | None = None
+    project: str | None = None  # the stored origin: a label, or a digest of the recording's folder
+    source: str | None = None
+    caller: str | None = None
+
+
+DIMENSIONS = ("version", "model", "project", "source", "caller")
+"""The fields of :class:`Filters`, by which the invocations of a skill are grouped."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SkillFigures:
     """One skill in a window of time."""
 
@@ -284,6 +369,12 @@ class SkillFigures:
     shared: Count = 0  # how many may hold other work of their turn, of ``sharing_known``
     sharing_known: Count = 0
     categories: tuple[str, ...] = ()  # as they were given, some twenty of many
+    tokens: Spread | None = None
+    duration_ms: Spread | None = None
+    cost_usd: Spread | None = None
+    groups: Mapping[str, tuple[Group, ...]] | None = None  # by dimension, the most used first
+    more_groups: Mapping[str, Count] | None = None  # by dimension, how many groups are not listed
+    versions: tuple[VersionChange, ...] = ()  # consecutive versions in order of first use
     reasons: Mapping[str, str] | None = None
 
 
@@ -388,6 +479,8 @@ class InvocationReport:
     gates: tuple[GateCheck, ...] = ()
     daily: tuple[DayFigures, ...] = ()  # over all skills; ``by_skill`` of each skill on the leaderboard
     by_skill: Mapping[str, tuple[DayFigures, ...]] | None = None
+    worst: tuple[Use, ...] = ()  # of listed skills the five worst rated invocations, the worst first
+    selection: Filters | None = None  # the filters; None without any
     notices: tuple[str, ...] = ()
     gate: Verdict = _NO_GATE
     depth: str | None = None

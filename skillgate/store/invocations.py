@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from skillgate.errors import IncompleteError, UsageError
-from skillgate.model.invocation import SEEN_UNTIL, Fate, Invocation, InvocationScore, Observation, Scored
+from skillgate.model.invocation import SEEN_UNTIL, Fate, Filters, Invocation, InvocationScore, Observation, Scored
 from skillgate.store.invocation_rows import (
     FIELDS,
     ONCE,
@@ -57,6 +57,15 @@ _SHOW = (
 _REPLACE = "ON CONFLICT (invocation_id, rubric_version) DO UPDATE SET " + ", ".join(
     f"{name} = excluded.{name}" for name in (*SCORES, "coverage", "baseline_category", "scored_at")
 )
+
+ANY = Filters()
+DIMENSION_COLUMNS = {
+    "version": "skill_version",
+    "model": "model",
+    "project": "origin",
+    "source": "source",
+    "caller": "called_by",
+}
 
 
 class Record(NamedTuple):
@@ -368,13 +377,14 @@ class InvocationStore:
         skills: Sequence[str] = (),
         since: datetime | None = None,
         until: datetime | None = None,
+        filters: Filters = ANY,
         most: int,
     ) -> tuple[Record, ...]:
         """Return up to ``most`` invocations, latest first, with only their score by this rubric.
 
         Empty ``skills`` means all skills.
         """
-        where, values = _where(skills, since, until)
+        where, values = _where(skills, since, until, filters)
         own = ", ".join(f"i.{name}" for name in ("added", "origin", "imported_at", *FIELDS))
         query = (
             f"SELECT {', '.join(f's.{name}' for name in SCORE_COLUMNS)}, {own} FROM invocations i"  # noqa: S608
@@ -397,10 +407,15 @@ class InvocationStore:
             )
 
     def count_within(
-        self, *, skills: Sequence[str] = (), since: datetime | None = None, until: datetime | None = None
+        self,
+        *,
+        skills: Sequence[str] = (),
+        since: datetime | None = None,
+        until: datetime | None = None,
+        filters: Filters = ANY,
     ) -> int:
         """Count the invocations within a window; empty ``skills`` means all skills."""
-        where, values = _where(skills, since, until)
+        where, values = _where(skills, since, until, filters)
         with self._reading() as rows:
             return _number(rows, f"SELECT count(*) FROM invocations i WHERE i.id > 0{where}", *values)  # noqa: S608
 
@@ -564,8 +579,10 @@ def _named(skill: str | None) -> tuple[str, ...]:
     return () if skill is None else (skill,)
 
 
-def _where(skills: Sequence[str], since: datetime | None, until: datetime | None) -> tuple[str, tuple[str, ...]]:
-    """Return SQL conditions and values for skills (empty for all) and a window."""
+def _where(
+    skills: Sequence[str], since: datetime | None, until: datetime | None, filters: Filters = ANY
+) -> tuple[str, tuple[str, ...]]:
+    """Return SQL conditions and values for skills (empty for all), a window and filters."""
     where, values = "", [_storable(name) for name in skills]
     if values:
         where = f" AND i.skill_name IN ({', '.join('?' * len(values))})" if len(values) > 1 else " AND i.skill_name = ?"
@@ -573,6 +590,11 @@ def _where(skills: Sequence[str], since: datetime | None, until: datetime | None
         if at is not None:
             where += f" AND i.timestamp {bound} ?"
             values.append(_second(at))
+    for dimension, column in DIMENSION_COLUMNS.items():
+        value = getattr(filters, dimension)
+        if value is not None:
+            where += f" AND i.{column} = ?"
+            values.append(_storable(value))
     return where, tuple(values)
 
 

@@ -35,6 +35,7 @@ from skillgate.invocations.records import (
     Selection,
     ShowRequest,
 )
+from skillgate.model.invocation import Caller, Filters
 from skillgate.registry import INVOCATION_FORMATS
 from skillgate.report.rendering import formats_of, render
 
@@ -149,6 +150,7 @@ def _listing(listing: argparse.ArgumentParser, showing: argparse.ArgumentParser)
     _add_skills(listing)
     _add_window(listing)
     _add_day(listing)
+    _add_filters(listing)
     listing.add_argument(
         "--limit",
         metavar="N",
@@ -194,6 +196,7 @@ def _reporting(
         _add_rubric(one)
         _add_day(one)
         _add_window(one)
+        _add_filters(one)
     dashboard.add_argument(
         "--gate", metavar="GATE", dest="gates", action="append", default=[], help="also show a gate; repeatable"
     )
@@ -221,6 +224,16 @@ def _add_skills(parser: argparse.ArgumentParser) -> None:
 def _add_day(parser: argparse.ArgumentParser) -> None:
     text = Rare("show the state at the end of this day, UTC (default: now)")
     parser.add_argument("--at", metavar="DATE", type=day_of, help=text)
+
+
+def _add_filters(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--skill-version", metavar="VERSION", help="only invocations of this version of a skill")
+    parser.add_argument("--model", metavar="NAME", help="only invocations with this model")
+    parser.add_argument("--project", metavar="LABEL", help="only invocations with this origin, as `log list` shows it")
+    parser.add_argument("--source", metavar="FORM", help="only invocations from this source, such as claude-code")
+    parser.add_argument(
+        "--caller", choices=[one.value for one in Caller], help="only invocations by this kind of caller"
+    )
 
 
 def _add_window(parser: argparse.ArgumentParser) -> None:
@@ -433,7 +446,10 @@ def _shown(view: View, session: Console) -> str:
 def _selection(args: argparse.Namespace, session: Console) -> Selection:
     days = args.days if args.days is not None else session.config.get(settings.LOG_DAYS)
     skills = tuple(args.skills)
-    return Selection(args.store, skills, _rubric(args, session), days=None if args.all else days, until=args.at)
+    filters = Filters(
+        version=args.skill_version, model=args.model, project=args.project, source=args.source, caller=args.caller
+    )
+    return Selection(args.store, skills, _rubric(args, session), None if args.all else days, args.at, filters)
 
 
 def _rubric(args: argparse.Namespace, session: Console) -> str:
