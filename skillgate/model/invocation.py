@@ -303,6 +303,8 @@ class VersionChange:
     interval: Interval | None  # of the change; None if all totals of each version are the same
     status: str  # ``ok``, or ``insufficient_data`` where a version has under five rated invocations
     reason: str
+    p: Ratio | None = None  # of no change; None with insufficient data
+    p_adjusted: Ratio | None = None  # for all changes of version that are reported together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

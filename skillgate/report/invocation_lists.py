@@ -6,16 +6,14 @@ from typing import TYPE_CHECKING
 
 from skillgate.format import plural
 from skillgate.model.invocation import Component
+from skillgate.report.invocation_groups import UNRATED, tier_cells, tier_of
 from skillgate.report.invocations import (
     PARTS,
-    UNRATED,
     decided,
     gate_folds,
     gate_mark,
     methods,
     shares,
-    tier_cells,
-    tier_of,
     trend_items,
 )
 from skillgate.report.numbers import NONE, rate, total

@@ -36,6 +36,7 @@ REPORTS = {
     "unrated": made.unrated(),
     "hostile": made.hostile(),
     "many": made.many(60),
+    "grouped": made.with_groups(made.eight()),
     "year": replace(made.eight(), daily=made.days(70.0, 400, gaps=range(30, 90))),
 }
 SCORED = [made.an_invocation(), made.an_invocation(invocation_id=made.BAD[0], skill_name=made.BAD[8], total=None)]
@@ -71,13 +72,13 @@ def row(what: View | InvocationReport, skill: str, **options: Any) -> str:
     return next(line for line in lines if CODE.sub("", line).startswith(f"{skill} "))
 
 
-@pytest.mark.parametrize("name", ["gated", "unrated", "lists"])
+@pytest.mark.parametrize("name", ["gated", "unrated", "grouped", "lists"])
 def test_what_is_namesis_what_was_shown(name: str) -> None:
     names = ("score", "record", "stats", "trends") if name == "lists" else (name,)
     assert matches_golden(f"invocations-{name}.tree", "\n".join(dump(VIEWS[each]) for each in names))
 
 
-@pytest.mark.parametrize("width", [60, 72, 100, 160])
+@pytest.mark.parametrize("width", [60, 72, 80, 120, 160])
 @pytest.mark.parametrize("name", VIEWS)
 def test_no_line_is_wider_than_the_terminal_and_colours_add_nothing(name: str, width: int) -> None:
     for verbose in (True, False):
@@ -364,7 +365,8 @@ def test_in_a_browser_the_tiers_differ_and_a_dot_is_where_its_figure_is(
     assert browser.run("getComputedStyle(document.querySelector('figure .path')).stroke") != "none"
     first, levels = browser.run("""(() => {
       const at = document.querySelector('figure circle').getBoundingClientRect();
-      const level = [...document.querySelectorAll('figure .limit')].map(each => each.getBoundingClientRect().top);
+      const lines = [...document.querySelector('figure').querySelectorAll('.limit')];
+      const level = lines.map(each => each.getBoundingClientRect().top);
       return [(level[1] - at.top - at.height / 2) / (level[1] - level[0]) * 15 + 75, level.length];
     })()""")
     assert first == pytest.approx(REPORTS["eight"].daily[0].average, abs=0.5)
@@ -374,10 +376,8 @@ def test_in_a_browser_the_tiers_differ_and_a_dot_is_where_its_figure_is(
 def test_in_a_browser_every_chart_has_a_name_or_is_passed_over(browser: Browser, folder: Path) -> None:
     show(browser, folder / "gated.html")
     names = browser.run("[...document.querySelectorAll('svg[role=img]')].map(each => each.ariaLabel)")
-    assert [name.partition(":")[0] for name in names] == [
-        "Average and number of rated invocations, every day",
-        "All skills",
-    ]
+    course = "Average and number of rated invocations, every day"
+    assert [name.partition(":")[0] for name in names] == [*[course] * 8, "All skills"]  # of all, and of each skill
     assert browser.run("document.querySelectorAll('svg:not([role=img], [aria-hidden=true])').length") == 0
 
 
@@ -389,3 +389,62 @@ def test_in_a_browser_a_link_leads_to_the_details_of_its_skill(browser: Browser,
     row = "document.querySelector(':target').closest('tr').previousElementSibling"
     assert browser.run(f"{row}.querySelector('code').innerText") == "legacy-migration"
     assert -1 <= browser.run("document.querySelector(':target').getBoundingClientRect().top") < 900
+
+
+def test_in_a_browser_120_skills_have_their_chart_at_the_top_and_are_filtered(browser: Browser, tmp_path: Path) -> None:
+    page = tmp_path / "many.html"
+    page.write_text(html.write(view(made.with_groups(made.many(120)))), encoding="utf-8")
+    for width in (1280, 390):
+        browser.screen(width)
+        browser.open(page.as_uri())
+        assert browser.run("document.querySelector('figure').getBoundingClientRect().top") < 1_500
+        assert browser.run("document.documentElement.scrollWidth") <= width
+    browser.screen(1280)
+    browser.open(page.as_uri())
+    assert browser.run("document.documentElement.scrollHeight") < 10_000
+    rows = "[...document.querySelectorAll('.scrolls')].at(-2).querySelectorAll(':scope > table > tbody > tr')"
+    shown_rows = (
+        f"[...{rows}].filter(each => !each.hidden && !each.matches('.below')).map(each => each.cells[0].innerText)"
+    )
+    assert len(browser.run(shown_rows)) == 120
+    browser.run("""(() => {
+      const field = [...document.querySelectorAll('.scrolls')].at(-2).previousElementSibling;
+      field.value = 'skill-11'; field.dispatchEvent(new Event('input'));
+    })()""")
+    names = browser.run(shown_rows)
+    assert [name.split()[0] for name in names] == ["skill-11", *(f"skill-{n}" for n in range(110, 120))]
+
+
+def test_the_tier_is_in_the_row_at_80_columns() -> None:
+    lines = shown(made.with_groups(made.eight()), 80, verbose=False).splitlines()
+    assert any(
+        re.fullmatch(r"csv-import +58\.4 \(55\.2–61\.6\)  Below Average  ↘ −15\.6 +47 +7\.5 %", one) for one in lines
+    )
+    assert any(re.fullmatch(r"csv-import +5\.5k · 22\.0k +34\.0 s · 2\.3 min +≈ .*", one) for one in lines)
+
+
+def test_versions_are_compared_and_what_may_be_chance_says_so() -> None:
+    said = shown(made.with_groups(made.eight()), 120)
+    assert "↗  pdf-forms 0.3.2 → 0.4.0: +17.2\n   77.2 (n 34) → 94.4 (n 10); 95 % +12.2 to +22.2\n" in said
+    assert re.search(r"→  release-notes 0\.3\.2 → 0\.4\.0: −1\.4\n.*; this may be chance", said)
+    assert "·  code-review 0.3.2 → 0.4.0: too few to compare" in said
+    assert "5 other changes of version without a difference beyond chance" in said
+
+
+def test_one_value_of_a_dimension_has_no_table_and_several_are_weighed_by_their_rated_uses() -> None:
+    whole = made.with_groups(made.report(made.figures("a", 80.0), made.figures("b", 60.0)))
+    said = shown(whole, 120)
+    assert re.search(r"claude-sonnet-5 +2 +42 +40 +70\.0", said)
+    alone = replace(
+        whole, skills=tuple(replace(one, groups={"model": one.groups["model"][:1]}) for one in whole.skills)
+    )
+    assert "\nModels\n" in said
+    assert "\nModels\n" not in shown(alone, 120)
+
+
+def test_a_window_that_ends_at_midnight_ends_with_the_day_before() -> None:
+    from datetime import UTC, datetime, timedelta
+
+    until = datetime(2026, 11, 21, tzinfo=UTC)
+    report = replace(made.eight(), until=until, since=until - timedelta(days=30))
+    assert "2026-10-22 to 2026-11-20" in shown(report)
