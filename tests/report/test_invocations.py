@@ -436,7 +436,7 @@ def test_one_value_of_a_dimension_has_no_table_and_several_are_weighed_by_their_
     said = shown(whole, 120)
     assert re.search(r"claude-sonnet-5 +2 +42 +40 +70\.0", said)
     alone = replace(
-        whole, skills=tuple(replace(one, groups={"model": one.groups["model"][:1]}) for one in whole.skills)
+        whole, skills=tuple(replace(one, groups={"model": (made.group("m", 70.0),)}) for one in whole.skills)
     )
     assert "\nModels\n" in said
     assert "\nModels\n" not in shown(alone, 120)
