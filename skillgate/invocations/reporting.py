@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from skillgate.console import Console
+    from skillgate.invocations.catalogue import Listed
     from skillgate.invocations.records import Selection
     from skillgate.model.invocation import GateCheck, InvocationReport, InvocationTrend, Observation
     from skillgate.model.invocation_gate import Gate
@@ -87,14 +88,15 @@ def _opened(selection: Selection, session: Console) -> Iterator[_View]:
         yield _View(store, shown, selection.rubric, names, now, until, selection.days, session)
 
 
-def stats(selection: Selection, session: Console) -> InvocationReport:
-    """Report the figures of skills.
+def stats(selection: Selection, session: Console, directory: str | None = None) -> InvocationReport:
+    """Report the figures of skills; with a directory, also which of its skills were observed.
 
     Raises:
         UsageError: the store is unusable, or has no invocations of a skill.
         IncompleteError: the database failed.
     """
-    return replace(dashboard(selection, (), session), trends=(), opportunities=(), daily=(), by_skill=None)
+    found = dashboard(selection, (), session, directory)
+    return replace(found, trends=(), opportunities=(), daily=(), by_skill=None)
 
 
 def trend(selection: Selection, session: Console) -> InvocationReport:
@@ -143,16 +145,27 @@ def gate(name: str, selection: Selection, session: Console) -> InvocationReport:
     )
 
 
-def dashboard(selection: Selection, gates: Sequence[str], session: Console) -> InvocationReport:
-    """Report figures, trends, opportunities, days, and the results of gates.
+def dashboard(
+    selection: Selection, gates: Sequence[str], session: Console, directory: str | None = None
+) -> InvocationReport:
+    """Report figures, trends, opportunities, days, the results of gates, and which skills of a directory were observed.
 
     Raises:
         UsageError: there is no such gate, the store is unusable, or has no invocations of a skill.
         IncompleteError: the database failed.
     """
     wanted = chosen(gates, known(session.config.get(settings.GATES)))
+    listed: tuple[Listed, ...] = ()
+    if directory is not None:
+        if selection.skills:
+            raise UsageError("--skills lists every skill of a directory; leave out the names of skills")
+        from skillgate.invocations.catalogue import catalogue, skills_of  # reads skills
+
+        listed = skills_of(directory, session.cwd)
     with _opened(selection, session) as view:
         found = _whole(view)
+        if directory is not None:
+            found = replace(found, catalogue=catalogue(directory, listed, found, view.store))
         if wanted:
             checks = _all_checks(wanted, view)
             found = replace(found, gates=checks, gate=verdict(checks))

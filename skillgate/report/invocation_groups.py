@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.format import plural, signed
-from skillgate.model.invocation import DIMENSIONS, Tier
+from skillgate.model.invocation import DIMENSIONS, Observed, Tier
+from skillgate.report.findings import bounded
 from skillgate.report.numbers import NONE, amount, dollars, duration, ends, rate, total
 from skillgate.report.view import (
     Cell,
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from skillgate.model.invocation import (
+        Catalogue,
         Group,
         Interval,
         InvocationReport,
@@ -45,6 +48,12 @@ TONES: Mapping[Tier | None, Tone] = {
 _WORST = 10  # uses of all skills
 _EFFORT = "median · 95th percentile"
 _MIXED = "Different skills do different work: compare within one skill, in its details."
+_OBSERVED: Mapping[Observed, tuple[str, Tone]] = {
+    Observed.USED: ("used", "good"),
+    Observed.EARLIER: ("used before this time", "muted"),
+    Observed.NOT_OBSERVED: ("not observed", "fair"),
+    Observed.UNKNOWN: ("unknown", "muted"),
+}
 _WORDS = {
     "version": "Versions",
     "model": "Models",
@@ -181,6 +190,36 @@ def within(one: SkillFigures) -> Iterator[Block]:
             yield Note(
                 f"{plural(left, 'more group')} is not listed." if left == 1 else f"{left:,} more are not listed."
             )
+
+
+def catalogue(report: InvocationReport, names: Mapping[str, Span]) -> Iterator[Block]:
+    """Build the skills of a directory: first those that were not observed, and for how long anything was."""
+    found = report.catalogue
+    if found is None:
+        return
+    counts = Counter(one.observed for one in found.skills)
+    said = ", ".join(f"{counts[item]:,} {_OBSERVED[item][0]}" for item in Observed if counts[item])
+    yield Heading(("Skills of ", code(found.directory), f": {said}"))
+    yield Note(_observed_for(found), "muted")
+    rows = []
+    for one in found.skills:
+        word, tone = _OBSERVED[one.observed]
+        last = f"{one.last_seen:%Y-%m-%d}" if one.last_seen else NONE
+        called = name(one.recorded_as[0], names) if one.recorded_as else code(one.name)
+        rows.append(Row((called, Cell(word, tone=tone), Cell(f"{one.recorded:,}", sort=one.recorded), last, one.path)))
+    heads = columns("skill", "observed", "#uses", "last use", "path")
+    yield Table(heads, tuple(rows), noun="skill", most=30, scrolls=len(rows) > LONG)
+
+
+def _observed_for(found: Catalogue) -> str:
+    if found.since is None or found.until is None:
+        return "Nothing was recorded in this time, so nothing can be said of any skill."
+    days = (found.until.date() - found.since.date()).days + 1
+    sources = f", from {bounded(', '.join(found.sources), 100)}" if found.sources else ""
+    said = (
+        f"Anything was observed for {plural(days, 'day')}: {found.since:%Y-%m-%d} to {found.until:%Y-%m-%d}{sources}."
+    )
+    return f"{said} A use that nothing recorded is not in it: not observed does not mean unused."
 
 
 def worst(uses: Sequence[Use], names: Mapping[str, Span], most: int = _WORST) -> Iterator[Block]:

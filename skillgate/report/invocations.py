@@ -14,6 +14,7 @@ from skillgate.report.invocation_groups import (
     LONG,
     TONES,
     UNRATED,
+    catalogue,
     effort,
     effort_cells,
     name,
@@ -104,6 +105,8 @@ def view(report: InvocationReport) -> View:
     if report.invocations:
         blocks += [*_leaderboard(report, board, names), *versions(report, names), *_improve(report, names)]
         blocks += [*effort(report.skills, names), *over_all(report), *worst(report.worst, names)]
+    blocks += catalogue(report, names)
+    if report.invocations:
         blocks += _more(report, board, names)
     news: list[Line] = [joined((name(skill, names), text), " ") for skill, text in _news(report)]
     if len(news) > _NEWS:

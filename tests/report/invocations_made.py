@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from skillgate.model.invocation import (
+    Catalogue,
+    CatalogueSkill,
     Component,
     ComponentFigure,
     DayFigures,
@@ -19,6 +21,7 @@ from skillgate.model.invocation import (
     InvocationReport,
     InvocationScore,
     InvocationTrend,
+    Observed,
     Opportunity,
     Part,
     SkillFigures,
@@ -383,6 +386,18 @@ def hostile() -> InvocationReport:
         trends=trends,
         worst=tuple(use(name, name, 9.0, ending=name, evidence=name, version=name, model=name) for name in BAD),
         selection=Filters(model=BAD[3]),
+        catalogue=Catalogue(
+            directory=BAD[0],
+            since=SINCE,
+            until=UNTIL,
+            sources=BAD,
+            skills=tuple(
+                CatalogueSkill(
+                    path=name, name=name, recorded_as=(), observed=Observed.NOT_OBSERVED, recorded=0, last_seen=None
+                )
+                for name in BAD
+            ),
+        ),
         opportunities=tuple(
             Opportunity(skill=name, component=name, share=0.3, n=9, recommendation=name) for name in BAD
         ),

@@ -45,10 +45,10 @@ LISTS = {
     "score": invocation_lists.scores(SCORED[:1], made.PARTS),
     "list": invocation_lists.listed(SCORED),
     "record": invocation_lists.record(*SCORED[0], made.PARTS, {"origin": None}, {"model": ("m", True)}),
-    "stats": invocation_lists.stats(made.unrated().skills + made.eight().skills),
+    "stats": invocation_lists.stats(made.report(*made.unrated().skills, *made.eight().skills)),
     "trends": invocation_lists.trends(made.eight().trends),
     "gates": invocation_lists.gates(made.gated().gates),
-    "hostile-stats": invocation_lists.stats(made.hostile().skills),
+    "hostile-stats": invocation_lists.stats(made.hostile()),
     "hostile-trends": invocation_lists.trends(made.hostile().trends),
     "hostile-gates": invocation_lists.gates(made.hostile().gates),
 }
@@ -135,7 +135,7 @@ def test_figures_over_all_skills_are_not_taken_from_a_part_of_them() -> None:
 def test_no_figure_reads_as_one_that_it_does_not_reach(changes: dict[str, Any], words: tuple[str, ...]) -> None:
     shares = {"shares": changes.pop("shares")} if "shares" in changes else {}
     figures = replace(made.figures("near", 60.0, **shares), **changes)
-    assert all(word in shown(invocation_lists.stats([figures]), 160).split("\n\n", 1)[1] for word in words)
+    assert all(word in shown(invocation_lists.stats(made.report(figures)), 160).split("\n\n", 1)[1] for word in words)
 
 
 def test_what_was_not_measured_is_a_dash_with_its_reason() -> None:
@@ -206,7 +206,7 @@ def test_a_trend_says_what_it_rests_on() -> None:
 
 def test_nothing_recorded_is_said() -> None:
     lists = invocation_lists
-    for found in (lists.stats([]), lists.trends([]), lists.scores([]), lists.listed([])):
+    for found in (lists.stats(made.empty()), lists.trends([]), lists.scores([]), lists.listed([])):
         assert shown(found) == "No invocation is recorded here\n"
 
 

@@ -197,6 +197,13 @@ def _reporting(
         _add_day(one)
         _add_window(one)
         _add_filters(one)
+    for one in (stats, dashboard):
+        one.add_argument(
+            "--skills",
+            metavar="DIR",
+            dest="directory",
+            help="also list every skill of DIR: used, used earlier, or not observed",
+        )
     dashboard.add_argument(
         "--gate", metavar="GATE", dest="gates", action="append", default=[], help="also show a gate; repeatable"
     )
@@ -358,11 +365,11 @@ def _run_stats(args: argparse.Namespace, session: Console) -> int:
     from skillgate.invocations.reporting import stats
     from skillgate.report.invocation_lists import stats as figures
 
-    found, style = stats(_selection(args, session), session), style_of(session)
+    found, style = stats(_selection(args, session), session, args.directory), style_of(session)
     if session.json or not found.skills:
         session.out(render(found, "invocations", "json" if session.json else "text", style))
     else:
-        session.out(_shown(figures(found.skills), session))
+        session.out(_shown(figures(found), session))
     return EXIT_PASSED
 
 
@@ -415,7 +422,7 @@ def _run_dashboard(args: argparse.Namespace, session: Console) -> int:
     form = output_format(args)
     for _, path in args.output_file:
         require_place(path, session.cwd)
-    found = dashboard(_selection(args, session), args.gates, session)
+    found = dashboard(_selection(args, session), args.gates, session, args.directory)
     for file_form, path in args.output_file:
         write_text(path, render(found, "invocations", file_form, Style()), session)
     session.out(render(found, "invocations", form, style_of(session), verbose=session.verbose))
