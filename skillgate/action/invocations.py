@@ -14,9 +14,7 @@ import tempfile
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
-from heapq import merge
 from importlib.util import find_spec
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate import __version__, settings
@@ -38,7 +36,7 @@ from skillgate.invocations.formats import (
 )
 from skillgate.invocations.importing import Recording, lines, opened, recordings, sibling_lines
 from skillgate.invocations.rubric import scorer
-from skillgate.model.invocation import Observation, Read
+from skillgate.model.invocation import Read
 from skillgate.model.invocation_gate import Gate, chosen, known
 from skillgate.model.report import SkillResult, Tool
 from skillgate.registry import INVOCATION_FORMATS
@@ -54,6 +52,7 @@ if TYPE_CHECKING:
     from skillgate.console import Console
     from skillgate.model.invocation import GateCheck, InvocationReport
     from skillgate.store.invocations import InvocationStore
+    from skillgate.store.observations import Observations
 
     Names = Mapping[str, tuple[str, ...]]
 
@@ -269,21 +268,19 @@ def _report(
     session: ActionSession,
 ) -> InvocationReport:
     """Return the document: the figures of the skills by path, and the results of the gates."""
-    from skillgate.invocations.summary import check, check_each, report, verdict  # imports numpy
+    from skillgate.invocations.summary import check, report, verdict  # imports numpy
+    from skillgate.store.observations import merged
 
     now, rubric = datetime.now(UTC).replace(microsecond=0), context.config.get(settings.RUBRIC)
     days = context.config.get(settings.LOG_DAYS)
 
-    def observed(path: str) -> Iterator[Observation]:
-        """Yield the records of one skill under any of its names, by time, with its path."""
-        by_name = [store.observations(rubric, skill=name) for name in names[path]]
-        for one in merge(*by_name, key=attrgetter("at")):
-            yield Observation(path, *one[1:])
+    def observed(path: str) -> Observations:
+        """Return the records of one skill under any of its names, with its path."""
+        return merged(path, (one for name in names[path] for one in store.observations(rubric, skill=name)))
 
     checks: list[GateCheck] = []
     for path in sorted(names):
-        found = list(check_each(request.gates, observed(path), now=now, days=days))
-        found = found or [check(gate, (), skill=path, now=now, days=days) for gate in request.gates]
+        found = check(request.gates, observed(path), now=now, days=days)
         if path in new and all(not one.stats.recorded for one in found):
             session.note(f"{path} is new and has no recorded invocations: no gate was checked")
             continue
@@ -293,7 +290,7 @@ def _report(
             f"invocations: {' and '.join(paths[:_SHARED])} are all called {name}; its records count for each of them"
         )
     document = report(
-        (one for path in sorted(names) for one in observed(path)),
+        map(observed, sorted(names)),
         now=now,
         days=days,
         rubric=rubric,

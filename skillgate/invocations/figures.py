@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import math
 from array import array
-from bisect import bisect_left, bisect_right
 from collections import Counter, deque
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
-from itertools import groupby, islice
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from skillgate.format import signed
-from skillgate.invocations.rubric import BASELINES
 from skillgate.model.codec import encode
 from skillgate.model.invocation import (
     Component,
     ComponentFigure,
     Direction,
-    Ending,
     Interval,
     InvocationTrend,
     SkillFigures,
+    Spread,
     Tier,
     Window,
 )
@@ -40,152 +37,131 @@ from skillgate.stats.resampling import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from skillgate.model.invocation import Observation
+    import numpy.typing as npt
+
+    from skillgate.store.observations import Observations
+
+    Column = npt.NDArray[Any]
 
 DAY_S = 86_400
-AT_ONCE = 4096  # observations processed as columns
 MOST_CATEGORIES = 20  # maximum named categories of one skill
 _MEAN_METHOD = "Student's t"
 _RATE_METHOD = "Clopper–Pearson"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _ROUNDED = 9  # decimals of means: totals have two, so differences further down are rounding errors
-_ALWAYS = (None, *BASELINES)
-_FAILED = (Ending.EXPLAINED_FAILURE.value, Ending.HARD_FAILURE.value)
-_FAILED_POINTS = 5.0  # of completion: an explained failure's. Source: the rubric's table of outcomes
-_CLEAN_POINTS = 25.0  # of completion without errors
 _RISING = tuple(sorted(Tier, key=lambda tier: tier.least))
 _BOUNDS = [tier.least for tier in _RISING[1:]]
-_AT, _TOTAL = itemgetter(1), itemgetter(5)
 
 
-class Tally:
-    """The counts of one skill in a time window, in bounded memory.
+class Tally(NamedTuple):
+    """The counts of one skill in a time window.
 
     Attributes:
-        recorded: number of invocations; ``totals`` holds the totals of the rated ones, by time.
-        before: number of ``totals`` before the last days that a trend compares.
-        points, measured: by component, the sum of its points and the number of invocations that measure it.
-        tiers: number of totals in each tier.
-        errors_known, errors_met: invocations with counted errors, and those of them with at least one.
-        endings_known, unrecovered: invocations with a known ending, and those of them that failed.
-        sharing_known, shared: invocations with a known range, and those of them that may hold other work.
-        observed: the sum of the coverages.
-        bare: invocations without any known points.
-        first, last: seconds since 1970; None without invocations.
-        categories: number of invocations by category, None included. ``unnamed`` counts those of unknown categories
-            beyond the limit.
+        seen: the invocations.
+        totals: those of the rated ones, by time; ``before`` is how many began before the last days of a trend.
         days: by day since 1970, the number of totals and their sum.
+        components: the mean of each over the invocations that measure it.
+        categories: number of invocations by category, None included.
+        errors, endings, shared: number of invocations for which this is known, and of those with errors, that failed,
+            and that may hold other work.
     """
 
-    __slots__ = (
-        *("_boundary", "_since", "bare", "before", "categories", "days", "endings_known", "errors_known"),
-        *("errors_met", "first", "last", "measured", "observed", "points", "recorded", "skill", "tiers", "totals"),
-        *("shared", "sharing_known", "unnamed", "unrecovered"),
+    seen: Observations
+    totals: array[float]
+    before: int
+    days: dict[int, tuple[int, float]]
+    components: dict[Component, ComponentFigure]
+    categories: Counter[str | None]
+    errors: tuple[int, int]
+    endings: tuple[int, int]
+    shared: tuple[int, int]
+
+    @property
+    def recorded(self) -> int:
+        """Return the number of invocations."""
+        return len(self.seen.rows)
+
+    @property
+    def observed(self) -> float:
+        """Return the sum of the coverages."""
+        return float(np.ascontiguousarray(self.seen.rows["coverage"]).sum())
+
+    @property
+    def bare(self) -> int:
+        """Return the number of invocations without any known points."""
+        return int(np.count_nonzero((self.seen.rows["coverage"] == 0) & (self.seen.rows["total"] < 0)))
+
+    @property
+    def first(self) -> int | None:
+        """Return the time of the first one in seconds since 1970; None without any."""
+        return int(self.seen.rows["at"][0]) if self.recorded else None
+
+    @property
+    def last(self) -> int | None:
+        """Return the time of the last one in seconds since 1970; None without any."""
+        return int(self.seen.rows["at"][-1]) if self.recorded else None
+
+    @property
+    def tiers(self) -> dict[Tier, int]:
+        """Return the number of totals in each tier."""
+        numbers = np.bincount(np.searchsorted(_BOUNDS, self.totals, side="right"), minlength=len(_RISING))
+        return dict(zip(_RISING, numbers.tolist(), strict=True))
+
+
+def known(column: Column) -> array[float]:
+    """Return the known values of a column."""
+    return array("d", column[column >= 0].astype(np.float64).tobytes())
+
+
+def flagged(column: Column) -> tuple[int, int]:
+    """Return how often a flag is known and how often it is set."""
+    return int(np.count_nonzero(column >= 0)), int(np.count_nonzero(column > 0))
+
+
+def tally_of(seen: Observations, *, now: datetime, days: int | None) -> Tally:
+    """Count invocations of a skill for :func:`trend` and :func:`figures`.
+
+    Args:
+        seen: its invocations; those before the window are left out.
+        now: end of the window, UTC; later invocations (a clock was ahead) count as recent.
+        days: length of the window; None for everything.
+    """
+    begins = start(now, days)
+    seen = seen.since(None if begins is None else begins + 1)
+    rows = seen.rows
+    at, totals = rows["at"], rows["total"]
+    recent = np.searchsorted(at, seconds(now) - RECENT_DAYS * DAY_S, "right")
+    named = np.bincount(rows["context"], minlength=len(seen.contexts)).tolist()
+    categories: Counter[str | None] = Counter()
+    for context, number in zip(seen.contexts, named, strict=True):
+        categories[context.category] += number
+    return Tally(
+        seen=seen,
+        totals=known(totals),
+        before=int(np.count_nonzero(totals[:recent] >= 0)),
+        days=_by_day(at[totals >= 0], totals[totals >= 0]),
+        components={one: _component(rows[one.value], one) for one in Component},
+        categories=+categories,
+        errors=flagged(rows["errors"]),
+        endings=flagged(rows["unrecovered"]),
+        shared=flagged(rows["shared"]),
     )
 
-    def __init__(self, skill: str, *, since: int | None, boundary: int) -> None:
-        """Start empty.
 
-        Args:
-            skill: its name.
-            since: only count later observations, in seconds since 1970; None for all.
-            boundary: start of the recent days of a trend, in seconds since 1970.
-        """
-        self.skill = skill
-        self._since, self._boundary = since, boundary
-        self.recorded = self.before = self.errors_known = self.errors_met = self.bare = 0
-        self.endings_known = self.unrecovered = self.unnamed = self.shared = self.sharing_known = 0
-        self.observed = 0.0
-        self.totals = array("d")
-        self.points = dict.fromkeys(Component, 0.0)
-        self.measured = dict.fromkeys(Component, 0)
-        self.tiers: Counter[Tier] = Counter()
-        self.first: int | None = None
-        self.last: int | None = None
-        self.categories: Counter[str | None] = Counter()
-        self.days: dict[int, tuple[int, float]] = {}
-
-    def add(self, some: Sequence[Observation]) -> None:
-        """Count observations of the skill, ordered by time and not earlier than those already counted."""
-        start = 0 if self._since is None else bisect_right(some, self._since, key=_AT)
-        some = some[start:] if start else some
-        if not some:
-            return
-        _, at, categories, errors, endings, totals, *components, coverage, shared = zip(*some, strict=True)
-        self.recorded += len(some)
-        self.first = at[0] if self.first is None else self.first
-        self.last = at[-1]
-        self._add_totals(at, totals)
-        for component, column in zip(Component, components, strict=True):
-            known = [points for points in column if points is not None]
-            self.points[component] = math.fsum((self.points[component], *known))
-            self.measured[component] += len(known)
-        self.observed = math.fsum((self.observed, *coverage))
-        self.bare += sum(not seen and total is None for seen, total in zip(coverage, totals, strict=True))
-        counted = [number for number in errors if number is not None]
-        self.errors_known += len(counted)
-        self.errors_met += len(counted) - counted.count(0)
-        self.sharing_known += len(shared) - shared.count(None)
-        self.shared += shared.count(1)
-        self._add_endings(endings, components[0], errors)
-        for category, number in Counter(categories).items():
-            if category in self.categories or category in _ALWAYS or len(self.categories) < MOST_CATEGORIES:
-                self.categories[category] += number
-            else:
-                self.unnamed += number
-
-    def _add_totals(self, at: tuple[int, ...], totals: tuple[float | None, ...]) -> None:
-        split = bisect_right(at, self._boundary)
-        self.before += split - totals[:split].count(None)
-        known = [total for total in totals if total is not None]
-        self.totals.extend(known)
-        for index, number in Counter(bisect_right(_BOUNDS, total) for total in known).items():
-            self.tiers[_RISING[index]] += number
-        start = 0
-        while start < len(at):
-            day = at[start] // DAY_S
-            end = bisect_left(at, (day + 1) * DAY_S, start)
-            rated = [total for total in totals[start:end] if total is not None]
-            if rated:
-                n, points = self.days.get(day, (0, 0.0))
-                self.days[day] = n + len(rated), math.fsum((points, *rated))
-            start = end
-
-    def _add_endings(
-        self, endings: Sequence[str | None], completion: Sequence[float | None], errors: Sequence[int | None]
-    ) -> None:
-        """Count endings: recorded ones, else those that follow from observed completion points.
-
-        Rubric 1.0 gives full points to unobserved completion; that is not a known ending.
-        """
-        recorded = Counter(endings)
-        self.endings_known += len(endings) - recorded[None]
-        self.unrecovered += sum(recorded[ending] for ending in _FAILED)
-        if recorded[None]:
-            for ending, points, number in zip(endings, completion, errors, strict=True):
-                if ending is None and points is not None and (number is not None or points < _CLEAN_POINTS):
-                    self.endings_known += 1
-                    self.unrecovered += points <= _FAILED_POINTS
+def _by_day(at: Column, totals: Column) -> dict[int, tuple[int, float]]:
+    days, first, numbers = np.unique(at // DAY_S, return_index=True, return_counts=True)
+    if not len(days):
+        return {}
+    sums = np.add.reduceat(totals, first)
+    return dict(zip(days.tolist(), zip(numbers.tolist(), sums.tolist(), strict=True), strict=True))
 
 
-def by_skill(observations: Iterable[Observation]) -> Iterator[tuple[str, Iterator[Sequence[Observation]]]]:
-    """Group observations, ordered by skill and time, by skill, in parts of some thousands.
-
-    Consume the parts of a skill before the next skill.
-    """
-    for skill, own in groupby(observations, key=itemgetter(0)):
-        yield skill, iter(partial(_part, own), [])
-
-
-def _part(observations: Iterator[Observation]) -> list[Observation]:
-    return list(islice(observations, AT_ONCE))
-
-
-def rated(some: Sequence[Observation]) -> Iterator[tuple[int, float]]:
-    """Yield the time and the total of rated observations."""
-    return ((item[1], total) for item in some if (total := _TOTAL(item)) is not None)
+def rated(seen: Observations) -> Iterable[tuple[int, float]]:
+    """Return the times and totals of rated invocations."""
+    rows = seen.rows[seen.rows["total"] >= 0]
+    return zip(rows["at"].tolist(), rows["total"].tolist(), strict=True)
 
 
 TRAILING = 10  # rated invocations in the trailing mean; source: R24
@@ -235,40 +211,70 @@ class Improvement:
 def figures(tally: Tally) -> SkillFigures:
     """Return all figures of a skill."""
     totals, reasons = sample(tally.totals), _reasons(tally)
-    interval = _mean_interval(totals)
+    (errors_known, errors_met), (endings_known, _) = tally.errors, tally.endings
+    interval = mean_interval(totals)
     if totals.n >= 2 and interval is None:
         reasons["interval"] = f"all {totals.n} totals are equal, so there is no interval"
     return SkillFigures(
-        skill=tally.skill,
+        skill=tally.seen.skill,
         recorded=tally.recorded,
         invocation_count=totals.n,
         avg_score=rounded(totals.mean),
         median=median(tally.totals),
         deviation=rounded(totals.deviation),
         interval=interval,
-        components={component.value: component_figure(tally, component) for component in Component},
+        components={component.value: figure for component, figure in tally.components.items()},
         tiers={tier.value: tally.tiers[tier] for tier in Tier},
-        error_rate=tally.errors_met / tally.errors_known if tally.errors_known else None,
-        errors_known=tally.errors_known,
-        error_interval=_rate_interval(tally.errors_met, tally.errors_known),
-        unrecovered_rate=tally.unrecovered / tally.endings_known if tally.endings_known else None,
-        endings_known=tally.endings_known,
+        error_rate=share(tally.errors),
+        errors_known=errors_known,
+        error_interval=_rate_interval(errors_met, errors_known),
+        unrecovered_rate=share(tally.endings),
+        endings_known=endings_known,
         coverage=rounded(tally.observed / tally.recorded) if tally.recorded else None,
         first_seen=None if tally.first is None else time_of(tally.first),
         last_seen=None if tally.last is None else time_of(tally.last),
-        shared=tally.shared,
-        sharing_known=tally.sharing_known,
-        categories=tuple(sorted(name for name in tally.categories if name is not None)),
+        sharing_known=tally.shared[0],
+        shared=tally.shared[1],
+        categories=tuple(sorted(name for name, _ in tally.categories.most_common(MOST_CATEGORIES) if name is not None)),
+        **spreads(tally.seen.rows),
         reasons=reasons or None,
     )
 
 
-def component_figure(tally: Tally, component: Component) -> ComponentFigure:
-    """Return the mean of a component over the invocations that measure it."""
-    n = tally.measured[component]
-    mean = tally.points[component] / n if n else None
-    share = None if mean is None else min(1.0, round(mean / component.points, _ROUNDED))
-    return ComponentFigure(mean=rounded(mean), share=share, most=component.points, n=n)
+def _component(column: Column, component: Component) -> ComponentFigure:
+    points = column[column >= 0]
+    mean = float(points.sum()) / len(points) if len(points) else None
+    part = None if mean is None else min(1.0, round(mean / component.points, _ROUNDED))
+    return ComponentFigure(mean=rounded(mean), share=part, most=component.points, n=len(points))
+
+
+def share(flags: tuple[int, int]) -> float | None:
+    """Return which share of the known flags is set; None without any."""
+    n, met = flags
+    return met / n if n else None
+
+
+def spreads(rows: Column) -> dict[str, Any]:
+    """Return the spread of each recorded quantity, by field; None where it is nowhere known."""
+    estimated = int(np.count_nonzero((rows["cost_usd"] >= 0) & (rows["estimated"] > 0)))
+    return {
+        name: _spread(rows[name], estimated if name == "cost_usd" else 0)
+        for name in ("tokens", "duration_ms", "cost_usd")
+    }
+
+
+def _spread(column: Column, estimated: int) -> Spread | None:
+    values = np.sort(column[column >= 0])
+    if not len(values):
+        return None
+
+    def quantile(part: float) -> float:
+        low, rest = divmod(part * (len(values) - 1), 1)
+        ends = values[int(low) : int(low) + 2]
+        return round(float(ends[0] + (ends[-1] - ends[0]) * rest), _ROUNDED)
+
+    total = round(float(values.sum()), _ROUNDED)
+    return Spread(p50=quantile(0.5), p95=quantile(0.95), total=total, n=len(values), estimated=estimated)
 
 
 def median(values: Sequence[float]) -> float | None:
@@ -292,7 +298,8 @@ def seconds(time: datetime) -> int:
     return (time - _EPOCH) // timedelta(seconds=1)
 
 
-def _mean_interval(totals: Sample) -> Interval | None:
+def mean_interval(totals: Sample) -> Interval | None:
+    """Return the interval of a mean; None without spread."""
     if totals.mean is None or not totals.deviation:
         return None
     half = quantile_t(totals.n - 1) * totals.deviation / math.sqrt(totals.n)
@@ -318,11 +325,11 @@ def _reasons(tally: Tally) -> dict[str, str]:
     elif n == 1:
         reasons |= dict.fromkeys(("deviation", "interval"), "only one total")
     for component in Component:
-        if not tally.measured[component]:
+        if not tally.components[component].n:
             reasons[f"components.{component.value}"] = f"no invocation measures {component.value}"
-    if not tally.errors_known:
+    if not tally.errors[0]:
         reasons["error_rate"] = reasons["error_interval"] = "no invocation has an error count"
-    if not tally.endings_known:
+    if not tally.endings[0]:
         reasons["unrecovered_rate"] = "no invocation has a known ending"
     return reasons
 
@@ -370,21 +377,6 @@ def recommendation(component: Component, share: float) -> str | None:
     return None if share >= ENOUGH else _WORDS[component]["low" if share < _LOW else "medium"]
 
 
-def tally_of(skill: str, parts: Iterable[Sequence[Observation]], *, now: datetime, days: int | None) -> Tally:
-    """Count observations for :func:`trend` and :func:`figures`.
-
-    Args:
-        skill: its name.
-        parts: its observations, ordered by time.
-        now: end of the window, UTC; later invocations (a clock was ahead) count as recent.
-        days: length of the window; None for everything.
-    """
-    found = Tally(skill, since=start(now, days), boundary=seconds(now) - RECENT_DAYS * DAY_S)
-    for part in parts:
-        found.add(part)
-    return found
-
-
 def start(now: datetime, days: int | None) -> int | None:
     """Return the start of a window of days, exclusive, in seconds since 1970; None for everything."""
     return None if days is None else seconds(now) - days * DAY_S
@@ -399,10 +391,9 @@ def trend(tally: Tally, *, now: datetime, days: int | None) -> InvocationTrend:
     if first is None:
         first = tally.first if tally.first is not None else seconds(boundary)
     begins = min(boundary, time_of(first))
-    shares = {component: component_figure(tally, component) for component in Component}
-    weak = _weakest(shares)
+    weak = _weakest(tally.components)
     found = InvocationTrend(
-        skill=tally.skill,
+        skill=tally.seen.skill,
         status="insufficient_data",
         recent=Window(since=boundary, until=now, n=since.n, median=median(after)),
         previous=Window(since=begins, until=boundary, n=then.n, median=median(before)),
@@ -414,8 +405,8 @@ def trend(tally: Tally, *, now: datetime, days: int | None) -> InvocationTrend:
         bootstrap=None,
         trend=None,
         weak_component=None if weak is None else weak.value,
-        component_scores={component.value: figure.mean for component, figure in shares.items()},
-        recommendation=None if weak is None else recommendation(weak, shares[weak].share or 0.0),
+        component_scores={component.value: figure.mean for component, figure in tally.components.items()},
+        recommendation=None if weak is None else recommendation(weak, tally.components[weak].share or 0.0),
         reason=_too_few(then.n, since.n, days),
     )
     enough = then.n >= LEAST and since.n >= LEAST
@@ -461,35 +452,39 @@ def trend_json(found: InvocationTrend) -> dict[str, Any]:
     return document
 
 
-def _decided(found: InvocationTrend, then: Sample, since: Sample) -> InvocationTrend:
-    old, new = rounded(then.mean) or 0.0, rounded(since.mean) or 0.0
-    change = round(new - old, 9)
-    percent = 100 * change / old if old else None
+def change_of(then: Sample, since: Sample) -> tuple[float, Interval | None, float]:
+    """Return the change of a mean, its interval (None if all values of each sample are the same), and its p."""
     bounds = difference(then, since)
     interval = None if bounds is None else Interval(low=bounds.low, high=bounds.high, method=METHOD)
-    p = difference_p(then, since)
+    change = round((rounded(since.mean) or 0.0) - (rounded(then.mean) or 0.0), _ROUNDED)
+    return change, interval, difference_p(then, since)
+
+
+def change_text(change: float, interval: Interval | None, before: int, after: int) -> str:
+    """Return a change in words, with its interval and the numbers of rated invocations."""
+    figures = f"{signed(change)} points, {after} rated invocations compared with {before}"
+    if interval is None:
+        return f"{figures} (within each window all totals are equal)"
+    return f"{figures} (95 % interval {signed(interval.low)} to {signed(interval.high)})"
+
+
+def _decided(found: InvocationTrend, then: Sample, since: Sample) -> InvocationTrend:
+    change, interval, p = change_of(then, since)
+    percent = 100 * change / old if (old := rounded(then.mean)) else None
     found = replace(found, change=change, change_percent=percent, interval=interval, p=p)
-    large, real = _is_large(found), p < ALPHA
-    direction = Direction.STABLE
-    if large and real:
+    direction, reason = Direction.STABLE, change_text(change, interval, then.n, since.n)
+    if not _is_large(found):
+        reason += f"; a change counts from {LEAST_PERCENT:g} % and {LEAST_POINTS:g} points"
+    elif p >= ALPHA:
+        reason += "; this may be chance"
+    else:
         direction = Direction.IMPROVING if change > 0 else Direction.DECLINING
     return replace(
         found,
         status="ok",
         trend=direction,
-        reason=_why(found, change, large=large, real=real, interval=interval),
+        reason=reason,
     )
-
-
-def _why(found: InvocationTrend, change: float, *, large: bool, real: bool, interval: Interval | None) -> str:
-    figures = f"{signed(change)} points, {found.recent.n} rated invocations compared with {found.previous.n}"
-    if interval is not None:
-        figures += f" (95 % interval {signed(interval.low)} to {signed(interval.high)})"
-    else:
-        figures += " (within each window all totals are equal)"
-    if not large:
-        return f"{figures}; a change counts from {LEAST_PERCENT:g} % and {LEAST_POINTS:g} points"
-    return figures if real else f"{figures}; this may be chance"
 
 
 def _too_few(before: int, after: int, days: int | None) -> str:

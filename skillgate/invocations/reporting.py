@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,8 +17,9 @@ from skillgate.format import did_you_mean, plural
 from skillgate.invocations.figures import corrected, tally_of, trend_json, with_bootstrap
 from skillgate.invocations.figures import trend as compared
 from skillgate.invocations.records import existing_store
-from skillgate.invocations.summary import check, check_each, gate_json, report, verdict
+from skillgate.invocations.summary import check, gate_json, report, verdict
 from skillgate.model.codec import encode
+from skillgate.model.invocation import Filters, Use
 from skillgate.model.invocation_gate import chosen, known
 from skillgate.model.report import Tool
 from skillgate.report.json import render as as_json
@@ -28,9 +30,10 @@ if TYPE_CHECKING:
     from skillgate.console import Console
     from skillgate.invocations.catalogue import Listed
     from skillgate.invocations.records import Selection
-    from skillgate.model.invocation import GateCheck, InvocationReport, InvocationTrend, Observation
+    from skillgate.model.invocation import GateCheck, InvocationReport, InvocationTrend
     from skillgate.model.invocation_gate import Gate
-    from skillgate.store.invocations import InvocationStore
+    from skillgate.store.invocations import InvocationStore, Record
+    from skillgate.store.observations import Observations
 
 _MOST_NAMED = 1_000  # skills
 _MOST_CHECKED = 10_000  # results of gates
@@ -58,17 +61,20 @@ class _View(NamedTuple):
     now: datetime
     until: datetime | None
     days: int | None
+    filters: Filters
     session: Console
 
-    def observations(self) -> Iterator[Observation]:
-        """Yield the observations of the selected skills, ordered by skill and time."""
-        if not self.skills:
-            return self.store.observations(self.rubric, until=self.until)
-        return chain.from_iterable(map(self.observations_of, self.skills))
+    def observations(self, *, whole: bool = False) -> Iterator[Observations]:
+        """Yield the observations of each selected skill in the window, or with ``whole`` at any time."""
+        since = None if whole or self.days is None else self.now - timedelta(days=self.days)
+        return chain.from_iterable(
+            self.store.observations(self.rubric, skill=skill, since=since, until=self.until, filters=self.filters)
+            for skill in (self.skills or (None,))
+        )
 
-    def observations_of(self, skill: str) -> Iterator[Observation]:
-        """Yield the observations of one skill, ordered by time."""
-        return self.store.observations(self.rubric, skill=skill, until=self.until)
+    def uses(self, keys: Sequence[int]) -> tuple[Use, ...]:
+        """Return invocations by their keys."""
+        return tuple(_use(one) for one in self.store.records(keys, self.rubric))
 
     def unscored(self) -> str | None:
         """Return a message about invocations that the rubric has not scored; None if it has scored all."""
@@ -85,7 +91,7 @@ def _opened(selection: Selection, session: Console) -> Iterator[_View]:
     until = selection.until
     now = datetime.now(UTC) if until is None else until
     with existing_store(selection.store, session) as (store, shown):
-        yield _View(store, shown, selection.rubric, names, now, until, selection.days, session)
+        yield _View(store, shown, selection.rubric, names, now, until, selection.days, selection.filters, session)
 
 
 def stats(selection: Selection, session: Console, directory: str | None = None) -> InvocationReport:
@@ -109,7 +115,7 @@ def trend(selection: Selection, session: Console) -> InvocationReport:
     with _opened(selection, session) as view:
         found = replace(_whole(view), skills=(), opportunities=(), daily=(), by_skill=None)
         if view.skills:
-            found = replace(found, trends=corrected(_trend_of(view, skill) for skill in view.skills))
+            found = replace(found, trends=corrected(map(partial(_trend_of, view), _each(view))))
     if found.below_minimum and not view.skills:
         few = "with fewer than five rated invocations, too few for a trend"
         session.note(f"{plural(found.below_minimum, 'skill')} {few}")
@@ -211,7 +217,7 @@ def _whole(view: _View) -> InvocationReport:
     return replace(found, notices=(*found.notices, notice))
 
 
-def _document(view: _View, observations: Iterable[Observation]) -> InvocationReport:
+def _document(view: _View, observations: Iterable[Observations]) -> InvocationReport:
     return report(
         observations,
         now=view.now,
@@ -220,25 +226,59 @@ def _document(view: _View, observations: Iterable[Observation]) -> InvocationRep
         tool=Tool(version=__version__),
         store=view.shown,
         config_digest=config_digest(view.session.config),
+        selection=None if view.filters == Filters() else view.filters,
+        uses=view.uses,
     )
 
 
-def _trend_of(view: _View, skill: str) -> InvocationTrend:
-    tally = tally_of(skill, ((one,) for one in view.observations_of(skill)), now=view.now, days=view.days)
+def _trend_of(view: _View, seen: Observations) -> InvocationTrend:
+    tally = tally_of(seen, now=view.now, days=view.days)
     return with_bootstrap(compared(tally, now=view.now, days=view.days), tally)
+
+
+def _each(view: _View, *, whole: bool = False) -> Iterator[Observations]:
+    """Yield the observations of each selected skill, empty ones for a named skill without any."""
+    from skillgate.store.observations import merged  # imports numpy
+
+    missing = list(view.skills)
+    for seen in view.observations(whole=whole):
+        while missing and missing[0] < seen.skill:
+            yield merged(missing.pop(0))
+        missing = missing[1:]
+        yield seen
+    yield from map(merged, missing)
 
 
 def _all_checks(gates: Sequence[Gate], view: _View) -> tuple[GateCheck, ...]:
     """Check every gate for every skill; raise UsageError if there are more than 10,000 results."""
-    if view.skills:
-        checks: Iterator[GateCheck] = (
-            check(one, view.observations_of(skill), skill=skill, now=view.now, days=view.days)
-            for skill in view.skills
-            for one in gates
-        )
-    else:
-        checks = check_each(gates, view.observations(), now=view.now, days=view.days)
+    checks = (one for seen in _each(view, whole=True) for one in check(gates, seen, now=view.now, days=view.days))
     found = tuple(islice(checks, _MOST_CHECKED + 1))
     if len(found) > _MOST_CHECKED:
         raise UsageError(f"{view.shown} holds too many skills to check all; name at most {_MOST_NAMED:,} of them")
     return found
+
+
+def _use(record: Record) -> Use:
+    invocation, score = record.invocation, record.scores[0]
+    tokens = invocation.tokens_used
+    return Use(
+        id=invocation.invocation_id,
+        skill=invocation.skill_name,
+        at=invocation.timestamp,
+        total=score.total or 0.0,
+        completion=score.completion,
+        efficiency=score.efficiency,
+        quality=score.quality,
+        satisfaction=score.satisfaction,
+        ending=None if invocation.ending is None else invocation.ending.value,
+        evidence=None if invocation.outcome_evidence is None else invocation.outcome_evidence.value,
+        version=invocation.skill_version,
+        model=invocation.model,
+        project=record.origin,
+        source=invocation.source,
+        caller=None if invocation.called_by is None else invocation.called_by.value,
+        tokens=None if tokens is None else float(tokens),
+        duration_ms=invocation.duration_ms,
+        cost_usd=invocation.cost_usd,
+        cost_estimated=invocation.cost_estimated,
+    )

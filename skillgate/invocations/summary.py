@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections import Counter
+from dataclasses import replace
 from heapq import heappush, heapreplace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,8 +20,6 @@ from skillgate.invocations.figures import (
     ENOUGH,
     LEAST,
     Improvement,
-    Tally,
-    by_skill,
     corrected,
     figures,
     rated,
@@ -32,6 +31,7 @@ from skillgate.invocations.figures import (
     time_of,
     trend,
 )
+from skillgate.invocations.groups import corrected_versions, with_groups, worst
 from skillgate.invocations.rubric import LITERAL, baseline_of
 from skillgate.model.codec import encode
 from skillgate.model.invocation import Component, DayFigures, GateCheck, InvocationReport, Opportunity, Tier
@@ -41,15 +41,21 @@ from skillgate.model.setting import TRIGGER
 from skillgate.scoring.gate import Measurement, at_least, at_most
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
-    from skillgate.model.invocation import InvocationTrend, Observation, SkillFigures
+    from skillgate.invocations.figures import Tally
+    from skillgate.model.invocation import Filters, InvocationTrend, SkillFigures, Use
     from skillgate.model.invocation_gate import Gate
     from skillgate.model.report import Tool
+    from skillgate.store.observations import Observations
+
+    Uses = Callable[[Sequence[int]], Sequence[Use]]
 
 MOST_SKILLS = 1_000
 """Maximum listed skills: those with the most rated invocations."""
+MOST_GROUPED = 200
+"""Maximum skills with groups, versions and worst invocations: those with the most rated invocations."""
 MOST_CHARTED = 50
 """Maximum skills with daily figures: the best of the leaderboard."""
 MOST_DAYS = 366
@@ -83,6 +89,7 @@ class _Listed(NamedTuple):
     figures: SkillFigures
     trend: InvocationTrend
     days: _Days
+    worst: tuple[int, ...]  # keys
 
 
 class _Whole:
@@ -96,6 +103,7 @@ class _Whole:
         self.unknown: Counter[str] = Counter()
         self.without = self.ahead = 0
         self._listed: list[tuple[int, int, int, _Listed]] = []
+        self._grouped: list[tuple[int, int, int]] = []  # the ranks of the skills with groups
 
     def add(self, tally: Tally, *, now: datetime, days: int | None) -> None:
         n = len(tally.totals)
@@ -114,9 +122,12 @@ class _Whole:
         # Of equal ones the first by name is listed; the index also keeps the heap from comparing its items.
         rank = (n, tally.recorded, -self.skills)
         if len(self._listed) < MOST_SKILLS or rank > self._listed[0][:3]:
-            listed = _Listed(figures(tally), trend(tally, now=now, days=days), _Days.of(tally.days))
-            push = heappush if len(self._listed) < MOST_SKILLS else heapreplace
-            push(self._listed, (*rank, listed))
+            found, lowest = figures(tally), tuple[int, ...]()
+            if len(self._grouped) < MOST_GROUPED or rank > self._grouped[0]:
+                _push(self._grouped, rank, MOST_GROUPED)
+                found, lowest = with_groups(found, tally.seen), worst(tally.seen)
+            listed = _Listed(found, trend(tally, now=now, days=days), _Days.of(tally.days), lowest)
+            _push(self._listed, (*rank, listed), MOST_SKILLS)
 
     def _add_categories(self, tally: Tally) -> None:
         for category, number in tally.categories.items():
@@ -125,8 +136,6 @@ class _Whole:
             elif baseline_of(category).category != category:
                 shown = category if category in self.unknown or len(self.unknown) < _NAMED else "others"
                 self.unknown[shown] += number
-        if tally.unnamed:
-            self.unknown["others"] += tally.unnamed
 
     def listed(self) -> list[_Listed]:
         """Return the listed skills by average, best first, then by name; those without an average last."""
@@ -135,11 +144,21 @@ class _Whole:
             average = one.figures.avg_score
             return math.inf if average is None else -average, one.figures.skill
 
-        return sorted((item[3] for item in self._listed), key=place)
+        grouped = {rank[2] for rank in self._grouped}
+        found = [item[3] if item[2] in grouped else _without_groups(item[3]) for item in self._listed]
+        return sorted(found, key=place)
+
+
+def _push(heap: list[Any], item: tuple[Any, ...], most: int) -> None:
+    (heappush if len(heap) < most else heapreplace)(heap, item)
+
+
+def _without_groups(one: _Listed) -> _Listed:
+    return one._replace(figures=replace(one.figures, groups=None, more_groups=None, versions=()), worst=())
 
 
 def report(
-    observations: Iterable[Observation],
+    observations: Iterable[Observations],
     *,
     now: datetime,
     days: int | None,
@@ -147,21 +166,25 @@ def report(
     tool: Tool,
     store: str,
     config_digest: str = "",
+    selection: Filters | None = None,
+    uses: Uses = lambda _keys: (),
 ) -> InvocationReport:
     """Return the document without gates.
 
     Args:
-        observations: of one rubric, ordered by skill, time and id; those before the window are left out.
+        observations: of one rubric, by skill; those before the window are left out.
         now: end of the window, UTC.
         days: length of the window; None for everything.
         rubric: version of the rubric that scored them.
         tool: for the document.
         store: name of the store, as shown to users.
         config_digest: digest of the configuration.
+        selection: the filters of the observations.
+        uses: returns invocations by their keys.
     """
     whole = _Whole()
-    for skill, parts in by_skill(observations):
-        tally = tally_of(skill, parts, now=now, days=days)
+    for seen in observations:
+        tally = tally_of(seen, now=now, days=days)
         if tally.recorded:
             whole.add(tally, now=now, days=days)
     listed = whole.listed()
@@ -176,7 +199,7 @@ def report(
         until=now,
         invocations=whole.recorded,
         rated=whole.rated,
-        skills=tuple(one.figures for one in listed),
+        skills=corrected_versions(one.figures for one in listed),
         leaderboard=tuple(one.figures.skill for one in ranked),
         below_minimum=whole.below,
         tiers={tier.value: whole.tiers[tier] for tier in Tier},
@@ -184,6 +207,8 @@ def report(
         opportunities=opportunities(one.figures for one in listed),
         daily=_Days.of(whole.days).figures(),
         by_skill={one.figures.skill: one.days.figures() for one in ranked[:MOST_CHARTED]},
+        worst=tuple(uses([key for one in listed for key in one.worst])),
+        selection=selection,
         notices=tuple(_notices(whole, rubric, len(listed))),
         coverage=rounded(whole.observed / whole.recorded) if whole.recorded else None,
         config_digest=config_digest,
@@ -262,26 +287,25 @@ class _Facts(NamedTuple):
     window: str
 
 
-def check(gate: Gate, observations: Iterable[Observation], *, skill: str, now: datetime, days: int | None) -> GateCheck:
-    """Check one gate for one skill.
+def check(gates: Sequence[Gate], seen: Observations, *, now: datetime, days: int | None) -> tuple[GateCheck, ...]:
+    """Check gates for one skill.
 
     Args:
-        gate: its bounds.
-        observations: all of the skill's, by time: the days since an improvement depend on all of them.
-        skill: its name; it may have no observations.
+        gates: their bounds.
+        seen: all of its invocations: the days since an improvement depend on all of them.
         now: end of the window, UTC.
         days: length of the window; None for everything.
     """
-    parts = (part for _, own in by_skill(observations) for part in own)
-    return _checks((gate,), parts, skill=skill, now=now, days=days)[0]
-
-
-def check_each(
-    gates: Sequence[Gate], observations: Iterable[Observation], *, now: datetime, days: int | None
-) -> Iterator[GateCheck]:
-    """Check gates for every skill in one pass; observations are ordered by skill and time. See :func:`check`."""
-    for skill, parts in by_skill(observations):
-        yield from _checks(gates, parts, skill=skill, now=now, days=days)
+    improvement = Improvement()
+    improvement.add(rated(seen))
+    day = improvement.day
+    facts = _Facts(
+        stats=figures(tally_of(seen, now=now, days=days)),
+        age_days=None if day is None else max(0, seconds(now) // DAY_S - day),
+        improved=None if day is None else time_of(day * DAY_S),
+        window="so far" if days is None else f"in the last {days} days",
+    )
+    return tuple(_trigger(gate, facts) if gate.kind == TRIGGER else _requirement(gate, facts) for gate in gates)
 
 
 def exit_code(checks: Iterable[GateCheck]) -> int:
@@ -314,24 +338,6 @@ def gate_json(found: GateCheck) -> dict[str, Any]:
     """Return a check as a JSON object: the keys of the rubric's own result, and ours."""
     document: dict[str, Any] = encode(found)
     return document
-
-
-def _checks(
-    gates: Sequence[Gate], parts: Iterable[Sequence[Observation]], *, skill: str, now: datetime, days: int | None
-) -> tuple[GateCheck, ...]:
-    tally = Tally(skill, since=start(now, days), boundary=seconds(now))
-    improvement = Improvement()
-    for part in parts:
-        tally.add(part)
-        improvement.add(rated(part))
-    day = improvement.day
-    facts = _Facts(
-        stats=figures(tally),
-        age_days=None if day is None else max(0, seconds(now) // DAY_S - day),
-        improved=None if day is None else time_of(day * DAY_S),
-        window="so far" if days is None else f"in the last {days} days",
-    )
-    return tuple(_trigger(gate, facts) if gate.kind == TRIGGER else _requirement(gate, facts) for gate in gates)
 
 
 def _requirement(gate: Gate, facts: _Facts) -> GateCheck:

@@ -204,23 +204,6 @@ class Read(NamedTuple):
     unused: str | None = None
 
 
-class Observation(NamedTuple):
-    """What a store gives of one invocation and its score by one rubric, for figures: plain values, quickly read."""
-
-    skill: str
-    at: int  # seconds since 1970 (UTC)
-    category: str | None
-    error_count: int | None
-    ending: str | None  # the text of an :class:`Ending`, or None
-    total: float | None
-    completion: float | None
-    efficiency: float | None
-    quality: float | None
-    satisfaction: float | None
-    coverage: float
-    shared: int | None = None  # 1 if shared with other work, 0 if not
-
-
 class Scored(NamedTuple):
     """An invocation with its score, and a digest of all that it says; equal digests say the same."""
 

@@ -227,7 +227,7 @@ def worst(uses: Sequence[Use], names: Mapping[str, Span], most: int = _WORST) ->
     if not uses:
         return
     yield Heading("Worst uses")
-    yield Items(use_items(uses[:most], names), "use", 5, folds=True)
+    yield Items(use_items(sorted(uses, key=lambda one: one.total)[:most], names), "use", 5, folds=True)
     yield Note((code("skillgate log show ID"), " shows one with the parts of its score."), "muted")
 
 

@@ -22,8 +22,8 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.schema import CreateIndex, DropIndex
 
 from skillgate.errors import UsageError
-from skillgate.model.invocation import Accuracy, Caller, Ending, Evidence, Invocation, Observation
-from skillgate.store.schema import COUNT_MOST, FIGURE_MOST, INVOCATIONS, LONGEST, POINTS
+from skillgate.model.invocation import Accuracy, Caller, Ending, Evidence, Invocation
+from skillgate.store.schema import COUNT_MOST, FIGURE_MOST, INVOCATIONS, POINTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -46,13 +46,15 @@ _ENUMS: dict[str, type[Enum]] = {
     "called_by": Caller,
 }
 _MOST = {**dict.fromkeys(FIELDS, float(FIGURE_MOST)), "user_edit_ratio": 1}
-_OBSERVED: dict[str, tuple[type, float]] = {  # types and maxima of an observation's values after the skill name
+_OBSERVED: dict[str, tuple[type, float]] = {  # types and maxima of the values that figures are made of
     "timestamp": (int, COUNT_MOST),
-    "skill_category": (str, 0),
+    **{name: (float, POINTS[name]) for name in ("quality_score", *SCORES[:4], "coverage")},
+    "tokens_used": (int, COUNT_MOST),
+    **dict.fromkeys(("duration_ms", "cost_usd"), (float, float(FIGURE_MOST))),
     "error_count": (int, COUNT_MOST),
     "ending": (str, 0),
-    **{name: (float, POINTS[name]) for name in ("quality_score", *SCORES[:4], "coverage")},
-    "shared": (int, 1),
+    **dict.fromkeys(("shared", "cost_estimated"), (int, 1)),
+    **dict.fromkeys(("skill_category", "skill_version", "model", "origin", "source", "called_by"), (str, 0)),
 }
 
 
@@ -164,15 +166,10 @@ def _values(name: str, values: tuple[Any, ...]) -> Iterable[Any]:
     return values
 
 
-def observations(rows: Sequence[tuple[Any, ...]]) -> Iterator[Observation]:
-    """Return observations from rows; raise as :func:`invocations`."""
-    skills, *columns = zip(*rows, strict=True)
-    _check("skill_name", skills, str, 0, nullable=False)
-    if max(map(len, skills)) > LONGEST:
-        raise ForeignError(f"skill_name is {max(skills, key=len)[:50]!r}…")
+def check_observations(columns: Iterable[tuple[Any, ...]]) -> None:
+    """Check the columns of values that figures are made of; raise as :func:`invocations`."""
     for (name, (kind, most)), values in zip(_OBSERVED.items(), columns, strict=True):
-        _check(name, values, kind, most, nullable=name not in ("timestamp", "coverage"))
-    return map(Observation._make, rows)
+        _check(name, values, kind, most, nullable=name not in ("timestamp", "coverage", "source"))
 
 
 def _check(name: str, values: tuple[Any, ...], kind: type, most: float, *, nullable: bool) -> None:
@@ -296,6 +293,7 @@ class Bulk(ABC):
 
     mark: str  # placeholder of a value
     epoch: str  # expression for the Unix time of ``i.timestamp``, NULL if it is not a time
+    within_day: str  # condition on ``i.timestamp``: a day, which is given twice
 
     def __init__(self, connection: Connection) -> None:
         self.raw: Any = connection.connection.driver_connection
@@ -349,10 +347,6 @@ class Bulk(ABC):
     def known(self, names: Sequence[str]) -> dict[str, tuple[int, str, str | None]]:
         """Return key, digest and ``added`` of existing invocations, by id."""
 
-    @abstractmethod
-    def scan(self, since: str | None) -> str:
-        """Return an index hint to read invocations of all skills since a time; ``""`` if the server decides."""
-
     def delete(self, keys: Sequence[int]) -> None:
         """Delete invocations and their scores."""
         self.raw.cursor().executemany(
@@ -363,13 +357,12 @@ class Bulk(ABC):
 _CACHE_KB = 24_576  # page cache for bulk writes: the index of random ids is scattered over the file
 _SORT_KB = 8_192  # page cache to create an index, which sorts in as much again
 _AT_ONCE = 500  # values per statement; old SQLite allows 999
-_FEW = 10  # use the index if fewer than one in so many invocations are wanted
-_WANTED = "SELECT count(*), (SELECT max(id) FROM invocations) FROM invocations WHERE timestamp >= ?"
 
 
 class _Sqlite(Bulk):
     mark = "?"
     epoch = "CAST(strftime('%s', i.timestamp) AS INTEGER)"
+    within_day = "i.timestamp BETWEEN ? AND ? || '~'"
 
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
@@ -426,13 +419,6 @@ class _Sqlite(Bulk):
             found.update((name, (key, digest, added)) for name, key, digest, added in self.rows(sql, *some))
         return found
 
-    def scan(self, since: str | None) -> str:
-        """Read all rows in file order and sort, unless few are wanted: an index causes scattered reads."""
-        if since is None:
-            return "NOT INDEXED"
-        ((wanted, last),) = self.rows(_WANTED, since)
-        return "INDEXED BY ix_invocations_timestamp" if wanted * _FEW < (last or 0) else "NOT INDEXED"
-
 
 _IDS = "pg_get_serial_sequence('invocations', 'id')::regclass"
 _NEXT = f"SELECT setval({_IDS}, nextval({_IDS}) + ? - 1)"
@@ -441,6 +427,9 @@ _NEXT = f"SELECT setval({_IDS}, nextval({_IDS}) + ? - 1)"
 class _Postgres(Bulk):
     mark = "%s"
     epoch = "CAST(extract(epoch FROM i.timestamp) AS BIGINT)"
+    within_day = (
+        "i.timestamp >= ?::timestamp AT TIME ZONE 'UTC' AND i.timestamp < (?::timestamp + '1 day') AT TIME ZONE 'UTC'"
+    )
 
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
@@ -449,13 +438,13 @@ class _Postgres(Bulk):
 
     def parts(self, sql: str, values: Sequence[object], size: int) -> Iterator[list[Row]]:
         self.run("SET LOCAL cursor_tuple_fraction = 1")  # optimize for all rows, not for the first ones
-        with self.raw.cursor(name="skillgate_parts") as cursor:
+        with self.raw.cursor(name="skillgate_parts", binary=True) as cursor:
             cursor.execute(sql.replace("?", self.mark), values)
             while rows := cursor.fetchmany(size):
                 yield rows
 
     def lock(self) -> None:
-        self.run("LOCK TABLE invocations IN SHARE ROW EXCLUSIVE MODE")
+        self.run("LOCK TABLE invocations, skill_scores IN SHARE ROW EXCLUSIVE MODE")
 
     def reserve(self, count: int) -> range:
         last: int = self.rows(_NEXT, count)[0][0]
@@ -484,10 +473,6 @@ class _Postgres(Bulk):
     def known(self, names: Sequence[str]) -> dict[str, tuple[int, str, str | None]]:
         sql = "SELECT invocation_id, id, digest, added FROM invocations WHERE invocation_id = ANY(?)"
         return {name: (key, digest, added) for name, key, digest, added in self.rows(sql, list(names))}
-
-    def scan(self, since: str | None) -> str:
-        del since
-        return ""
 
 
 def bulk(connection: Connection) -> Bulk:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from skillgate.errors import IncompleteError, UsageError
-from skillgate.model.invocation import SEEN_UNTIL, Fate, Filters, Invocation, InvocationScore, Observation, Scored
+from skillgate.model.invocation import SEEN_UNTIL, Fate, Filters, Invocation, InvocationScore, Scored
 from skillgate.store.invocation_rows import (
     FIELDS,
     ONCE,
@@ -25,12 +27,12 @@ from skillgate.store.invocation_rows import (
     extra_of,
     invocations,
     merged,
-    observations,
     of_invocations,
     of_scores,
     second,
 )
 from skillgate.store.schema import READING, failing, foreign, opened, refusing
+from skillgate.store.summaries import is_outdated, refresh, summaries
 from skillgate.store.target import require_file, require_packages
 
 if TYPE_CHECKING:
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Engine
 
     from skillgate.store.invocation_rows import Bulk, Columns
+    from skillgate.store.observations import Observations
     from skillgate.store.target import Target
 
     Scorer: TypeAlias = Callable[[Invocation], InvocationScore]
@@ -47,6 +50,7 @@ if TYPE_CHECKING:
 __all__ = ["Fate", "Import", "InvocationStore", "Origin", "Record", "Scored", "open_invocations"]
 
 _AT_ONCE = 4_096  # rows per batch
+_KEYS = 500  # keys of one query; old SQLite allows 999 values
 _READERS_MS = 5_000  # how long a purge waits for readers
 _ORIGIN_DIGITS = 12
 _FIELDS = ", ".join(FIELDS)
@@ -284,28 +288,29 @@ class InvocationStore:
             rows.settle()
 
     def observations(
-        self, rubric: str, *, skill: str | None = None, since: datetime | None = None, until: datetime | None = None
-    ) -> Iterator[Observation]:
-        """Yield the data for figures from one snapshot, by skill, time and key.
+        self,
+        rubric: str,
+        *,
+        skill: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        filters: Filters = ANY,
+    ) -> Iterator[Observations]:
+        """Yield the data for figures of one skill, or of each by its name, from one snapshot.
 
         Invocations without a score by this rubric are left out; :meth:`unscored` counts them.
 
         Raises:
             IncompleteError: The database failed, or contains foreign values.
         """
-        with self._reading() as rows:
-            where, values = _where(_named(skill), since, until)
-            how = rows.scan(None if since is None else _second(since)) if skill is None else ""
-            scores = ", ".join(f"s.{name}" for name in ("quality_score", *SCORES[:4], "coverage"))
-            shared = "CASE WHEN i.shared THEN 1 WHEN NOT i.shared THEN 0 END"
-            query = (
-                f"SELECT i.skill_name, {rows.epoch}, i.skill_category, i.error_count, i.ending, {scores}, {shared}"  # noqa: S608
-                f" FROM invocations i {how} CROSS JOIN skill_scores s"
-                f" WHERE s.invocation_id = i.id AND s.rubric_version = ?{where}"
-                " ORDER BY i.skill_name, i.timestamp, i.id"
-            )
-            for part in rows.parts(query, (rubric, *values), _AT_ONCE):
-                yield from observations(part)
+        from skillgate.store.observations import gathered  # imports numpy
+
+        first, end = (None if at is None else int(_ceiling(at).timestamp()) for at in (since, until))
+        with self._summarised() as rows:
+            day = None if since is None else second(since)[:10]
+            found = summaries(rows, rubric, None if skill is None else _storable(skill), day)
+            for name, own in groupby(found, itemgetter(0)):
+                yield gathered(name, own).since(first).before(end).only(filters)
 
     def unscored(self, rubric: str) -> int:
         """Count the invocations without a score by this rubric.
@@ -313,12 +318,9 @@ class InvocationStore:
         Raises:
             IncompleteError: The database failed.
         """
-        with self._reading() as rows:
-            scored = (  # joined: deleting invocations in the sqlite3 shell leaves their scores
-                "SELECT count(*) FROM skill_scores s JOIN invocations i ON i.id = s.invocation_id"
-                " WHERE s.rubric_version = ?"
-            )
-            return _number(rows, f"SELECT (SELECT count(*) FROM invocations) - ({scored})", rubric)  # noqa: S608
+        with self._summarised() as rows:
+            scored = "SELECT coalesce(sum(n), 0) FROM invocation_summaries WHERE rubric_version = ?"
+            return int(_number(rows, f"SELECT (SELECT count(*) FROM invocations) - ({scored})", rubric))  # noqa: S608
 
     def count(self) -> int:
         """Count the invocations.
@@ -385,26 +387,22 @@ class InvocationStore:
         Empty ``skills`` means all skills.
         """
         where, values = _where(skills, since, until, filters)
-        own = ", ".join(f"i.{name}" for name in ("added", "origin", "imported_at", *FIELDS))
-        query = (
-            f"SELECT {', '.join(f's.{name}' for name in SCORE_COLUMNS)}, {own} FROM invocations i"  # noqa: S608
-            f" LEFT JOIN skill_scores s ON s.invocation_id = i.id AND s.rubric_version = ? WHERE i.id > 0{where}"
-            " ORDER BY i.timestamp DESC, i.invocation_id LIMIT ?"
-        )
-        width = len(SCORE_COLUMNS)
         with self._reading() as rows:
-            found = rows.rows(query, rubric, *values, most)
-            those = invocations([row[width + 3 :] for row in found])
-            return tuple(
-                Record(
-                    one,
-                    added_of(row[width]),
-                    row[width + 1],
-                    _time(row[width + 2]),
-                    () if row[0] is None else (InvocationScore._make(row[:width]),),
-                )
-                for one, row in zip(those, found, strict=True)
-            )
+            return tuple(one for _, one in _records(rows, rubric, f"i.id > 0{where}", values, most))
+
+    def records(self, keys: Sequence[int], rubric: str) -> tuple[Record, ...]:
+        """Return the invocations with these keys in their order, with only their score by this rubric.
+
+        Deleted and unrated ones are left out.
+        """
+        found: dict[int, Record] = {}
+        with self._reading() as rows:
+            for start in range(0, len(keys), _KEYS):
+                some = keys[start : start + _KEYS]
+                marks = ", ".join("?" * len(some))
+                where = f"s.quality_score IS NOT NULL AND i.id IN ({marks})"
+                found.update(_records(rows, rubric, where, some, len(some)))
+        return tuple(found[key] for key in keys if key in found)
 
     def count_within(
         self,
@@ -540,12 +538,25 @@ class InvocationStore:
             raise foreign(self._target, str(error)) from None
 
     @contextmanager
+    def _summarised(self) -> Iterator[Bulk]:
+        """Read summaries that match their rows; other programs may have changed these."""
+        while True:
+            with self._reading() as rows:
+                if not is_outdated(rows):
+                    yield rows
+                    return
+            with self._writing() as rows:
+                refresh(rows)
+
+    @contextmanager
     def _writing(self) -> Iterator[Bulk]:
         try:
             with failing(self._engine, self._target, "written"), self._engine.begin() as connection:
                 rows = bulk(connection)
                 rows.lock()
                 yield rows
+                with suppress(ForeignError):  # the days stay outdated, and who reads them reports it
+                    refresh(rows)
         except ForeignError as error:
             raise foreign(self._target, str(error)) from None
 
@@ -560,6 +571,22 @@ def open_invocations(target: Target, *, create: bool) -> InvocationStore:
     if target.path is not None:
         require_file(target, create=create)
     return InvocationStore(opened(target), target)
+
+
+def _records(rows: Bulk, rubric: str, where: str, values: Sequence[object], most: int) -> Iterator[tuple[int, Record]]:
+    """Yield up to ``most`` invocations with their keys, latest first, with only their score by this rubric."""
+    own = ", ".join(f"i.{name}" for name in ("id", "added", "origin", "imported_at", *FIELDS))
+    query = (
+        f"SELECT {', '.join(f's.{name}' for name in SCORE_COLUMNS)}, {own} FROM invocations i"  # noqa: S608
+        f" LEFT JOIN skill_scores s ON s.invocation_id = i.id AND s.rubric_version = ? WHERE {where}"
+        " ORDER BY i.timestamp DESC, i.invocation_id LIMIT ?"
+    )
+    width = len(SCORE_COLUMNS)
+    found = rows.rows(query, rubric, *values, most)
+    for one, row in zip(invocations([row[width + 4 :] for row in found]), found, strict=True):
+        key, added, origin, imported_at = row[width : width + 4]
+        scores = () if row[0] is None else (InvocationScore._make(row[:width]),)
+        yield key, Record(one, added_of(added), origin, _time(imported_at), scores)
 
 
 def _number(rows: Bulk, query: str, *values: object) -> int:
@@ -605,5 +632,9 @@ def _storable(name: str) -> str:
 
 
 def _second(at: datetime) -> str:
+    return second(_ceiling(at))
+
+
+def _ceiling(at: datetime) -> datetime:
     """Round a time up to a whole second, the resolution of the store."""
-    return second(at + timedelta(microseconds=-at.microsecond % 1_000_000))
+    return at + timedelta(microseconds=-at.microsecond % 1_000_000)

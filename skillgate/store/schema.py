@@ -304,6 +304,52 @@ ORIGIN_SALT = sa.Table(  # one row after the first import: the salt for digests 
     *_texts("salt", nullable=False),
 )
 
+SUMMARIES = sa.Table(  # packed columns of scored invocations, rebuilt from the rows of each changed day
+    "invocation_summaries",
+    METADATA,
+    *(sa.Column(name, _BYTEWISE, primary_key=True) for name in ("rubric_version", "skill_name", "day")),
+    sa.Column("part", sa.BigInteger(), primary_key=True, autoincrement=False),
+    *_counts("n"),
+    *_texts("contexts", nullable=False),
+    sa.Column("data", sa.LargeBinary(), nullable=False),
+)
+
+OUTDATED = sa.Table(  # days whose invocations or scores changed since their summary, written by the triggers
+    "outdated_summaries",
+    METADATA,
+    *(sa.Column(name, _BYTEWISE, primary_key=True) for name in ("skill_name", "day")),
+    sqlite_with_rowid=False,
+)
+
+
+def trigger_statements(dialect: str) -> dict[str, tuple[str, ...]]:
+    """Return the statements that create each trigger: whoever changes a row, its day's summary is outdated."""
+    day = (
+        "substr({0}.timestamp, 1, 10)"
+        if dialect == "sqlite"
+        else "to_char({0}.timestamp AT TIME ZONE 'UTC', 'YYYY-MM-DD')"
+    )
+    own = f"INSERT INTO outdated_summaries VALUES ({{0}}.skill_name, {day}) ON CONFLICT DO NOTHING; "  # noqa: S608
+    score = (
+        f"INSERT INTO outdated_summaries SELECT i.skill_name, {day.format('i')} FROM invocations i"  # noqa: S608
+        " WHERE i.id = {0}.invocation_id ON CONFLICT DO NOTHING; "
+    )
+    found: dict[str, tuple[str, ...]] = {}
+    for table, change, mark in (
+        ("invocations", "UPDATE", own.format("old") + own.format("new")),
+        ("invocations", "DELETE", own.format("old")),
+        ("skill_scores", "INSERT", score.format("new")),
+        ("skill_scores", "UPDATE", score.format("old") + score.format("new")),
+        ("skill_scores", "DELETE", score.format("old")),
+    ):
+        name = f"outdated_by_{change.lower()}_of_{table}"
+        head = f"CREATE TRIGGER {name} AFTER {change} ON {table} FOR EACH ROW"
+        function = f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {mark}RETURN NULL; END $$"
+        postgres = (function, f"{head} EXECUTE FUNCTION {name}()")
+        found[name] = (f"{head} BEGIN {mark}END",) if dialect == "sqlite" else postgres
+    return found
+
+
 # No column may be named tier, uses, weak_area or normalized_score: in GROUP BY and HAVING of queries with such aliases,
 # the column would take precedence.
 SKILL_INVOCATIONS = """\
@@ -320,6 +366,9 @@ JOIN invocations i ON i.id = s.invocation_id"""
 
 def _view(_tables: sa.MetaData, connection: Connection, **_options: object) -> None:
     connection.exec_driver_sql(SKILL_INVOCATIONS)
+    for statements in trigger_statements(connection.dialect.name).values():
+        for statement in statements:
+            connection.exec_driver_sql(statement)
 
 
 sa.event.listen(METADATA, "after_create", _view)
@@ -426,10 +475,11 @@ def _rewrite(engine: Engine) -> None:
 
 
 def _strange(connection: Connection) -> str | None:
-    """Return a trigger, or a view with a table's name; other views are allowed."""
-    query = "SELECT type, name FROM sqlite_master WHERE type = 'trigger' OR type = 'view'"
-    for kind, name in connection.exec_driver_sql(query):
-        if kind == "trigger" or str(name).lower() in METADATA.tables:
+    """Return a trigger that is not ours, or a view with a table's name; other views are allowed."""
+    ours = trigger_statements("sqlite")
+    query = "SELECT type, name, sql FROM sqlite_master WHERE type = 'trigger' OR type = 'view'"
+    for kind, name, sql in connection.exec_driver_sql(query):
+        if (kind == "trigger" and (sql,) != ours.get(name)) or str(name).lower() in METADATA.tables:
             return f"the {kind} {str(name)[:50]!r}"
     return None
 

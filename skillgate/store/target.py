@@ -18,7 +18,7 @@ FOLDER = ".skillgate"
 _POSTGRES = ("postgresql", "postgres", "postgresql+psycopg")
 _HEADER = b"SQLite format 3\0"
 TABLE = "skillgate_schema"  # version table; the database may contain another program's migrations
-KNOWN = ("0001", "0002", "0003", "0004", "0005")  # revisions in the directory of migrations, newest last
+KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006")  # revisions in the directory of migrations, newest last
 HEAD = KNOWN[-1]
 _PACKAGES = {"sqlalchemy": "store", "alembic": "store", "psycopg": "postgres"}
 

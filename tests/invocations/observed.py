@@ -3,15 +3,68 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from itertools import groupby
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skillgate.model.invocation import Observation
+from skillgate.store.summaries import Summary, packed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from skillgate.store.observations import Observations
+
 NOW = datetime(2026, 7, 20, 12, 0, tzinfo=UTC)
 DAY = 86_400
+
+
+class Observation(NamedTuple):
+    """What figures are made of, of one invocation."""
+
+    skill: str
+    at: int
+    category: str | None
+    error_count: int | None
+    ending: str | None
+    total: float | None
+    completion: float | None
+    efficiency: float | None
+    quality: float | None
+    satisfaction: float | None
+    coverage: float
+    shared: int | None = None
+    version: str | None = None
+    model: str | None = None
+    project: str | None = None
+    source: str = "log"
+    caller: str | None = None
+    tokens: int | None = None
+    duration_ms: float | None = None
+    cost_usd: float | None = None
+    cost_estimated: int | None = None
+
+
+def columns(some: Iterable[Observation], skill: str = "one") -> Observations:
+    """Give the observations of one skill as a store does."""
+    from skillgate.store.observations import gathered
+
+    rows = [row(key, one) for key, one in enumerate(some)]
+    return gathered(skill, [Summary(skill, *packed(rows))] if rows else [])
+
+
+def row(key: int, one: Observation) -> tuple[Any, ...]:
+    """Give what the database gives of one."""
+    return (
+        *(key, one.at, *(value if value is None else float(value) for value in one[5:11])),
+        *(one.tokens, one.duration_ms, one.cost_usd, one.error_count, one.ending, one.shared, one.cost_estimated),
+        *(one.category, one.version, one.model, one.project, one.source, one.caller),
+    )
+
+
+def by_skill(some: Iterable[Observation]) -> Iterator[Observations]:
+    """Give each skill of observations in order of skill and time."""
+    for skill, own in groupby(some, attrgetter("skill")):
+        yield columns(own, skill)
 
 
 def at(days_ago: float) -> int:

@@ -9,16 +9,14 @@ import pytest
 pytest.importorskip("numpy")
 pytest.importorskip("scipy")
 
-from skillgate.invocations.figures import Tally, figures, seconds, time_of
+from skillgate.invocations.figures import figures, seconds, tally_of, time_of
 from skillgate.model.codec import encode
-from skillgate.model.invocation import ComponentFigure, Observation, SkillFigures
-from tests.invocations.observed import NOW, at, seen
+from skillgate.model.invocation import ComponentFigure, SkillFigures
+from tests.invocations.observed import NOW, Observation, at, columns, seen
 
 
 def of(*some: Observation) -> SkillFigures:
-    tally = Tally("one", since=None, boundary=at(7))
-    tally.add(some)
-    return figures(tally)
+    return figures(tally_of(columns(some), now=NOW, days=None))
 
 
 def test_mean_median_deviation_and_interval_are_those_of_the_totals() -> None:

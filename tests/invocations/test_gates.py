@@ -10,15 +10,16 @@ pytest.importorskip("numpy")
 pytest.importorskip("scipy")
 
 from skillgate.errors import UsageError
-from skillgate.invocations.summary import check, check_each, exit_code, gate_json, verdict
+from skillgate.invocations.summary import check, exit_code, gate_json, verdict
 from skillgate.model.invocation_gate import PACKAGED, Gate, chosen, known
 from skillgate.model.score import Outcome
-from tests.invocations.observed import NOW, many, seen
+from tests.invocations.observed import NOW, by_skill, columns, many, seen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from skillgate.model.invocation import GateCheck, Observation
+    from skillgate.model.invocation import GateCheck
+    from tests.invocations.observed import Observation
 
 SEEDS_KEYS = {"gate", "passed", "failures", "stats"}
 OUR_KEYS = {"skill", "kind", "description", "status", "days_since_improvement", "last_improved_at"}
@@ -26,12 +27,13 @@ SEEDS_STATS = {"avg_score", "invocation_count", "error_rate"}
 OUR_STATS = {
     *("skill", "recorded", "median", "deviation", "interval", "components", "tiers", "errors_known"),
     *("error_interval", "unrecovered_rate", "endings_known", "coverage", "first_seen", "last_seen", "categories"),
-    *("reasons", "shared", "sharing_known"),
+    *("reasons", "shared", "sharing_known", "tokens", "duration_ms", "cost_usd", "groups", "more_groups", "versions"),
 }
 
 
 def of(gate: str | Gate, some: Iterable[Observation], *, days: int | None = 30) -> GateCheck:
-    return check(PACKAGED[gate] if isinstance(gate, str) else gate, some, skill="one", now=NOW, days=days)
+    gates = (PACKAGED[gate] if isinstance(gate, str) else gate,)
+    return check(gates, columns(some), now=NOW, days=days)[0]
 
 
 def good(n: int = 10, total: float = 80.0, errors: int = 0) -> list[Observation]:
@@ -248,7 +250,7 @@ def test_r25_an_unknown_gate_is_refused_with_the_known_ones() -> None:
 
 def test_many_skills_are_answered_in_one_pass() -> None:
     some = [*many([80.0] * 12, skill="a", error_count=0), *many([60.0] * 12, skill="b", error_count=0)]
-    found = list(check_each(tuple(PACKAGED.values()), iter(some), now=NOW, days=30))
+    found = [one for seen in by_skill(some) for one in check(tuple(PACKAGED.values()), seen, now=NOW, days=30)]
     assert [(one.skill, one.gate, one.status) for one in found] == [
         *(("a", "publish", "passed"), ("a", "feature", "failed"), ("a", "deprecation", "insufficient_data")),
         *(("b", "publish", "failed"), ("b", "feature", "failed"), ("b", "deprecation", "insufficient_data")),

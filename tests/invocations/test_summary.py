@@ -13,16 +13,18 @@ pytest.importorskip("scipy")
 from skillgate.invocations.summary import MOST_CHARTED, MOST_DAYS, MOST_SKILLS, report
 from skillgate.model.codec import encode
 from skillgate.model.report import Tool
-from tests.invocations.observed import NOW, history, many, seen
+from tests.invocations.observed import NOW, by_skill, history, many, seen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from skillgate.model.invocation import InvocationReport, Observation
+    from skillgate.model.invocation import InvocationReport
+    from tests.invocations.observed import Observation
 
 
 def of(some: Iterable[Observation], days: int | None = 30) -> InvocationReport:
-    return report(some, now=NOW, days=days, rubric="1.1", tool=Tool(version="1"), store="store.db", config_digest="d")
+    tool, seen = Tool(version="1"), by_skill(some)
+    return report(seen, now=NOW, days=days, rubric="1.1", tool=tool, store="store.db", config_digest="d")
 
 
 def test_skills_stand_by_average_and_the_leaderboard_from_five_rated() -> None:
@@ -109,7 +111,7 @@ def test_what_is_not_rated_or_scored_and_unknown_categories_are_told() -> None:
 
 def test_the_published_rubric_has_no_total_for_other_categories_and_none_is_said_to_be_observed_too_little() -> None:
     some = many([None] * 4, category="analysis", coverage=0.8) + many([None] * 2, category="poetry", coverage=0.8)
-    found = report(some, now=NOW, days=30, rubric="1.0", tool=Tool(version="1"), store="store.db")
+    found = report(by_skill(some), now=NOW, days=30, rubric="1.0", tool=Tool(version="1"), store="store.db")
     unrated, unknown = found.notices
     assert "a baseline for code_generation only" in unrated
     assert unknown.endswith("neither efficiency nor total")

@@ -26,13 +26,13 @@ from skillgate.model.invocation import (  # noqa: E402
     Direction,
     InvocationTrend,
 )
-from tests.invocations.observed import NOW, at, history, seen  # noqa: E402
+from tests.invocations.observed import NOW, at, columns, history, seen  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from skillgate.invocations.figures import Tally
-    from skillgate.model.invocation import Observation
+    from tests.invocations.observed import Observation
 
 STEADY = (70.0, 72.0, 68.0, 71.0, 69.0)
 SEEDS_KEYS = {
@@ -43,7 +43,7 @@ OUR_KEYS = {"skill", "recent", "previous", "change", "interval", "bootstrap", "r
 
 
 def counted(some: Iterable[Observation], days: int | None = 30) -> Tally:
-    return tally_of("one", [list(some)], now=NOW, days=days)
+    return tally_of(columns(some), now=NOW, days=days)
 
 
 def of(some: Iterable[Observation], days: int | None = 30) -> InvocationTrend:

@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Any
 from skillgate.invocations.rubric import scorer
 from skillgate.model.invocation import Accuracy, Ending, Fate, Invocation, InvocationScore, Scored
 from skillgate.store.invocations import InvocationStore, Origin, open_invocations
+from skillgate.store.summaries import LAYOUT
 from skillgate.store.target import target_of
 from tests.architecture.source import ROOT
+from tests.invocations.observed import Observation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+_CONTEXT = [name for name, _ in LAYOUT].index("context")
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 WRITER = """
 import sys
@@ -81,6 +84,21 @@ def scored(what: int | Invocation, found: InvocationScore | None = None) -> Scor
 def opened(place: str) -> InvocationStore:
     """Open a store, made where it is missing."""
     return open_invocations(target_of(place, cwd="/"), create=True)
+
+
+def observed(store: InvocationStore, rubric: str = "1.1", **selected: Any) -> list[Observation]:
+    """Give what the summaries of a store say of each invocation: the errors as 0 or 1, the ending as failed or not."""
+    found = []
+    for seen in store.observations(rubric, **selected):
+        for row in seen.rows.tolist():
+            values = {name: None if value == -1 else value for (name, _), value in zip(LAYOUT, row, strict=True)}
+            context = seen.contexts[row[_CONTEXT]]
+            ending = {0: "complete", 1: "hard_failure"}.get(row[_CONTEXT + 2])
+            flags = {"error_count": values.pop("errors"), "ending": ending, "cost_estimated": values.pop("estimated")}
+            for name in ("key", "context", "unrecovered"):
+                del values[name]
+            found.append(Observation(skill=seen.skill, **values, **flags, **context._asdict()))
+    return found
 
 
 def put(store: InvocationStore, found: Iterable[Scored], *, rubric: str = "1.1", update: bool = False) -> list[Fate]:

@@ -10,11 +10,12 @@ import pytest
 
 from skillgate.errors import IncompleteError, UsageError
 from skillgate.invocations.rubric import scorer
-from skillgate.model.invocation import SEEN_UNTIL, Ending, Fate, Invocation, Observation
+from skillgate.model.invocation import SEEN_UNTIL, Ending, Fate, Invocation
 from skillgate.store.invocations import open_invocations
 from skillgate.store.schema import INVOCATIONS
 from skillgate.store.target import target_of
-from tests.store.invocations_made import NOON, full, invocation, opened, put, score, scored
+from tests.invocations.observed import Observation
+from tests.store.invocations_made import NOON, full, invocation, observed, opened, put, score, scored
 from tests.store.test_keeper import rows
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def test_times_are_kept_to_the_second_in_utc(place: str) -> None:
     put(store, [scored(invocation(1, timestamp=at))])
     ((_, found),) = store.invocations()
     assert found.timestamp == datetime(2026, 3, 2, 4, 59, 59, tzinfo=UTC)
-    (one,) = store.observations("1.1")
+    (one,) = observed(store, "1.1")
     assert one.at == found.timestamp.timestamp()
 
 
@@ -68,17 +69,40 @@ def test_observations_come_by_skill_and_time_with_what_was_scored(place: str) ->
     early = scored(invocation(2, skill_name="a b", skill_category=None, timestamp=NOON - timedelta(days=400)))
     others = [scored(invocation(number, skill_name=name)) for number, name in enumerate(("é", "Z", "a-b", "_"), 10)]
     put(store, [late, *others, early])
-    found = list(store.observations("1.1"))
+    found = observed(store, "1.1")
     assert [one.skill for one in found] == ["Z", "_", "a b", "a b", "a-b", "é"]  # by the bytes, whatever the database
+    recorded: dict[str, Any] = {"project": "made", "tokens": 10.0, "duration_ms": 1500.25}
     assert found[2] == Observation(
-        "a b", int((NOON - timedelta(days=400)).timestamp()), None, 2, None, 70.0, 25.0, 10.0, 15.0, 20.0, 0.9
+        "a b",
+        int((NOON - timedelta(days=400)).timestamp()),
+        None,
+        1,
+        "complete",
+        70.0,
+        25.0,
+        10.0,
+        15.0,
+        20.0,
+        0.9,
+        **recorded,
     )
     assert found[3] == Observation(
-        "a b", int(NOON.timestamp()) + 1, "analysis", None, "partial", None, 25.0, 10.0, 15.0, None, 0.2
+        "a b",
+        int(NOON.timestamp()) + 1,
+        "analysis",
+        None,
+        "complete",
+        None,
+        25.0,
+        10.0,
+        15.0,
+        None,
+        0.2,
+        **recorded,
     )
     assert store.skills() == ("Z", "_", "a b", "a-b", "é")
-    assert list(store.observations("1.1", skill="a b")) == found[2:4]
-    assert list(store.observations("1.1", skill="")) == []
+    assert observed(store, "1.1", skill="a b") == found[2:4]
+    assert observed(store, "1.1", skill="") == []
 
 
 def test_a_window_holds_its_beginning_and_not_its_end(place: str) -> None:
@@ -86,9 +110,7 @@ def test_a_window_holds_its_beginning_and_not_its_end(place: str) -> None:
     put(store, [scored(invocation(number, skill_name="s")) for number in range(50)])
 
     def seconds(since: datetime | None, until: datetime | None, skill: str | None) -> list[int]:
-        return [
-            one.at - int(NOON.timestamp()) for one in store.observations("1.1", skill=skill, since=since, until=until)
-        ]
+        return [one.at - int(NOON.timestamp()) for one in observed(store, "1.1", skill=skill, since=since, until=until)]
 
     second, half = timedelta(seconds=1), timedelta(seconds=0.5)
     for skill in (None, "s"):
@@ -118,7 +140,7 @@ def test_an_update_replaces_an_invocation_with_all_its_scores(place: str) -> Non
     store.rescore("1.0", lambda _: score("1.0"), make_current=False)
     assert put(store, [other, scored(2)], update=True) == [UPDATED, KNOWN]
     assert store.find(other.invocation.invocation_id) == other.invocation
-    assert [one.total for one in store.observations("1.1", skill="skill-1")] == [5.0]
+    assert [one.total for one in observed(store, "1.1", skill="skill-1")] == [5.0]
     assert store.unscored("1.0") == 1  # the score that was of something else is gone
     assert put(store, [other], update=True) == [KNOWN]
 
@@ -144,8 +166,8 @@ def test_what_is_known_gets_the_score_that_it_lacks_and_keeps_the_one_that_it_ha
     put(store, [scored(1)])
     put(store, [scored(invocation(1), score("1.0", total=33.0)), scored(invocation(2), score("1.0"))], rubric="1.0")
     put(store, [scored(invocation(1), score(total=99.0))])
-    assert [one.total for one in store.observations("1.1")] == [70.0]
-    assert [one.total for one in store.observations("1.0")] == [33.0, 70.0]
+    assert [one.total for one in observed(store, "1.1")] == [70.0]
+    assert [one.total for one in observed(store, "1.0")] == [33.0, 70.0]
     assert (store.unscored("1.0"), store.unscored("1.1"), store.unscored("2")) == (0, 1, 2)
 
 
@@ -228,7 +250,7 @@ def test_hostile_texts_are_only_texts(place: str) -> None:
     assert store.skills() == tuple(sorted(names))
     assert {found.model for _, found in store.invocations()} == set(names)
     for name in names:
-        assert [one.skill for one in store.observations("1.1", skill=name)] == [name]
+        assert [one.skill for one in observed(store, "1.1", skill=name)] == [name]
     assert store.purge(skill=names[0], dry_run=False) == 1
     assert store.count() == 4
 
@@ -251,11 +273,11 @@ def test_rescoring_replaces_the_scores_of_one_version(place: str) -> None:
     assert store.rescore("1.0", scorer, make_current=True) == 9_000
     assert {one.invocation_id: one for one in seen} == {found.invocation_id: found for _, found in store.invocations()}
     assert store.unscored("1.0") == 0
-    assert [one.total for one in store.observations("1.0", skill="skill-1")][:3] == [1.0, 0.0, 2.0]
+    assert [one.total for one in observed(store, "1.0", skill="skill-1")][:3] == [1.0, 0.0, 2.0]
     assert rows(place, "SELECT DISTINCT rubric_version FROM skill_invocations") == [("1.0",)]
     assert store.rescore("1.0", lambda _: score("1.0", efficiency=3.5), make_current=True) == 9_000
-    assert {(one.total, one.efficiency) for one in store.observations("1.0")} == {(70.0, 3.5)}
-    assert {one.total for one in store.observations("1.1")} == {70.0}
+    assert {(one.total, one.efficiency) for one in observed(store, "1.0")} == {(70.0, 3.5)}
+    assert {one.total for one in observed(store, "1.1")} == {70.0}
 
 
 def test_rescoring_that_fails_changes_nothing(place: str) -> None:
@@ -269,10 +291,10 @@ def test_rescoring_that_fails_changes_nothing(place: str) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         store.rescore("1.1", scorer, make_current=True)
-    assert {one.total for one in store.observations("1.1")} == {70.0}
+    assert {one.total for one in observed(store, "1.1")} == {70.0}
     with pytest.raises(UsageError, match="ck_skill_scores_quality_score"):
         store.rescore("1.1", lambda _: score(total=101.0), make_current=True)
-    assert {one.total for one in store.observations("1.1")} == {70.0}
+    assert {one.total for one in observed(store, "1.1")} == {70.0}
 
 
 def test_a_purge_takes_scores_along_and_a_dry_one_nothing(place: str) -> None:
@@ -306,7 +328,7 @@ def test_of_what_was_purged_no_byte_is_left_in_a_file(tmp_path: Path) -> None:
     assert left() > 1_000
     assert store.purge(skill="MARKED-skill", dry_run=False) > 500
     assert left() == 0
-    assert store.count() == len(list(store.observations("1.1"))) > 1_000
+    assert store.count() == len(observed(store, "1.1")) > 1_000
 
 
 def test_a_purge_says_so_when_bytes_stay_for_those_who_still_read(tmp_path: Path) -> None:
@@ -331,8 +353,9 @@ def test_a_reader_sees_one_moment_while_others_write(place: str) -> None:
     first = next(found)
     put(store, map(scored, range(10_000, 20_000)))
     store.rescore("1.1", lambda _: score(total=1.0), make_current=True)
-    assert len([first, *found]) == 10_000
-    assert first.total == 70.0
+    rest = list(found)
+    assert len(first.rows) + sum(len(one.rows) for one in rest) == 10_000
+    assert set(first.rows["total"]) == {70.0}
     early = store.observations("1.1")
     next(early)
     early.close()  # type: ignore[attr-defined]
@@ -344,7 +367,7 @@ def _of(store: InvocationStore) -> list[Any]:
 
 
 def _figures(store: InvocationStore) -> list[Any]:
-    return list(store.observations("1.1"))
+    return observed(store, "1.1")
 
 
 def _skills(store: InvocationStore) -> Any:
@@ -428,7 +451,7 @@ def test_a_broken_file_is_told(tmp_path: Path) -> None:
     data[40_960:] = b"\x55" * (len(data) - 40_960)
     (tmp_path / "store.db").write_bytes(data)
     with pytest.raises(IncompleteError, match=r"could not be read: .*malformed"):
-        list(store.observations("1.1"))
+        observed(store, "1.1")
     with pytest.raises(IncompleteError, match=r"could not be written: .*malformed"):
         put(store, map(scored, range(2_000, 4_000)))
 
@@ -458,7 +481,7 @@ def test_a_store_that_is_only_read_is_not_made(tmp_path: Path) -> None:
 
 def test_an_empty_store_has_nothing(place: str) -> None:
     store = opened(place)
-    assert (store.count(), store.skills(), store.unscored("1.1"), list(store.observations("1.1"))) == (0, (), 0, [])
+    assert (store.count(), store.skills(), store.unscored("1.1"), observed(store, "1.1")) == (0, (), 0, [])
     assert list(store.invocations()) == []
     assert rows(place, "SELECT count(*) FROM skill_invocations") == [(0,)]
     assert put(store, []) == []
@@ -494,7 +517,7 @@ def test_of_two_readings_of_a_recording_the_one_that_saw_more_stays(place: str) 
     found = store.find("other")
     assert found is not None
     assert found.error_count == 3
-    assert len(list(store.observations("1.1"))) == 2
+    assert len(observed(store, "1.1")) == 2
 
 
 @pytest.mark.parametrize(

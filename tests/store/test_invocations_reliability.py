@@ -10,7 +10,7 @@ import pytest
 
 from skillgate.invocations.rubric import scorer
 from skillgate.model.invocation import Fate
-from tests.store.invocations_made import go, opened, put, scored, writer
+from tests.store.invocations_made import go, observed, opened, put, scored, writer
 from tests.store.test_keeper import rows
 from tests.store.test_reliability import ended, intact
 
@@ -76,5 +76,5 @@ def test_readers_do_not_wait_for_an_import(tmp_path: Path) -> None:
         other = sqlite3.connect(place, timeout=0)
         assert other.execute("SELECT count(*) FROM skill_invocations").fetchone() == (10,)
         other.close()
-        assert len(list(opened(place).observations("1.1"))) == 10
-    assert len(list(store.observations("1.1"))) == 5_000
+        assert len(observed(opened(place), "1.1")) == 10
+    assert len(observed(store, "1.1")) == 5_000

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from skillgate.model.invocation import InvocationScore, Tier
-from tests.store.invocations_made import invocation, opened, put, score, scored
+from tests.store.invocations_made import invocation, observed, opened, put, score, scored
 from tests.store.test_keeper import rows
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def test_the_distribution_calls_failing_and_unrated_ones_poor(place: str) -> Non
         ("rare", "Good", 1),
     ]
     assert Tier.of(10.0) is Tier.FAILING
-    assert [found.total for found in opened(place).observations("1.1", skill="poor")].count(None) == 1
+    assert [found.total for found in observed(opened(place), "1.1", skill="poor")].count(None) == 1
 
 
 @with_rubric

@@ -27,6 +27,10 @@ PLAIN = {  # what PostgreSQL says of its tables
     " WHERE nspname = 'public' AND relname <> :own ORDER BY 1, 2",
     "indexes": "SELECT indexname, indexdef FROM pg_indexes"
     " WHERE schemaname = 'public' AND tablename <> :own ORDER BY 1",
+    "triggers": "SELECT tgname, pg_get_triggerdef(oid) FROM pg_trigger"
+    " WHERE NOT tgisinternal AND :own <> '' ORDER BY 1",
+    "functions": "SELECT proname, prosrc FROM pg_proc"
+    " WHERE pronamespace = 'public'::regnamespace AND :own <> '' ORDER BY 1",
     "views": "SELECT viewname, definition FROM pg_views WHERE schemaname = 'public' ORDER BY 1",
 }
 
@@ -59,7 +63,7 @@ def described(place: str) -> dict[str, list[Any]]:
             found = connection.execute(query, {"own": TABLE}).all()
             return {
                 kind: sorted((name, _parts(sql)) for _, name, sql in found if _ == kind)
-                for kind in ("table", "index", "view")
+                for kind in ("table", "index", "view", "trigger")
             }
         return {
             name: [tuple(row) for row in connection.execute(sa.text(query), {"own": TABLE})]

@@ -1,0 +1,82 @@
+"""Summaries of scored invocations by skill and day, and triggers that mark the outdated ones."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0006"
+down_revision = "0005"
+
+_DAY = {
+    "sqlite": "substr({0}.timestamp, 1, 10)",
+    "postgresql": "to_char({0}.timestamp AT TIME ZONE 'UTC', 'YYYY-MM-DD')",
+}
+_OWN = "INSERT INTO outdated_summaries VALUES ({{0}}.skill_name, {day}) ON CONFLICT DO NOTHING; "
+_SCORE = (
+    "INSERT INTO outdated_summaries SELECT i.skill_name, {day} FROM invocations i"
+    " WHERE i.id = {{0}}.invocation_id ON CONFLICT DO NOTHING; "
+)
+
+
+def upgrade() -> None:
+    """Create the tables and triggers, and mark all days as outdated."""
+    op.create_table(
+        "invocation_summaries",
+        *_names("rubric_version", "skill_name", "day"),
+        sa.Column("part", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("n", sa.BigInteger(), nullable=False),
+        sa.Column("contexts", sa.Text(), nullable=False),
+        sa.Column("data", sa.LargeBinary(), nullable=False),
+        sa.PrimaryKeyConstraint("rubric_version", "skill_name", "day", "part", name="pk_invocation_summaries"),
+    )
+    op.create_table(
+        "outdated_summaries",
+        *_names("skill_name", "day"),
+        sa.PrimaryKeyConstraint("skill_name", "day", name="pk_outdated_summaries"),
+        sqlite_with_rowid=False,
+    )
+    for table, event, mark in _triggers():
+        name = f"outdated_by_{event.lower()}_of_{table}"
+        head = f"CREATE TRIGGER {name} AFTER {event} ON {table} FOR EACH ROW"
+        if _dialect() == "sqlite":
+            op.execute(f"{head} BEGIN {mark}END")
+        else:
+            op.execute(
+                f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {mark}RETURN NULL; END $$"
+            )
+            op.execute(f"{head} EXECUTE FUNCTION {name}()")
+    day = _DAY[_dialect()].format("i")
+    op.execute(f"INSERT INTO outdated_summaries SELECT DISTINCT i.skill_name, {day} FROM invocations i")  # noqa: S608
+
+
+def downgrade() -> None:
+    """Drop the tables and triggers."""
+    for table, event, _ in _triggers():
+        name = f"outdated_by_{event.lower()}_of_{table}"
+        op.execute(f"DROP TRIGGER {name}" + ("" if _dialect() == "sqlite" else f" ON {table}"))
+        if _dialect() != "sqlite":
+            op.execute(f"DROP FUNCTION {name}")
+    op.drop_table("outdated_summaries")
+    op.drop_table("invocation_summaries")
+
+
+def _dialect() -> str:
+    return op.get_bind().dialect.name
+
+
+def _names(*names: str) -> list[sa.Column[str]]:
+    kind = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
+    return [sa.Column(name, kind, nullable=False) for name in names]
+
+
+def _triggers() -> list[tuple[str, str, str]]:
+    day = _DAY[_dialect()]
+    own, score = _OWN.format(day=day), _SCORE.format(day=day.format("i"))
+    return [
+        ("invocations", "UPDATE", own.format("old") + own.format("new")),
+        ("invocations", "DELETE", own.format("old")),
+        ("skill_scores", "INSERT", score.format("new")),
+        ("skill_scores", "UPDATE", score.format("old") + score.format("new")),
+        ("skill_scores", "DELETE", score.format("old")),
+    ]

@@ -1,0 +1,165 @@
+"""Summaries: the figures of scored invocations, packed by rubric, skill and day, so that millions are read at once.
+
+A summary holds what its rows hold, nothing less: medians and intervals stay exact. Triggers mark the days whose rows
+change, also for changes in a database shell. :func:`refresh` builds their summaries from the rows again.
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import groupby
+from operator import itemgetter
+from struct import Struct
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from skillgate.model.invocation import Ending
+from skillgate.store.invocation_rows import SCORES, ForeignError, check_observations
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from skillgate.store.invocation_rows import Bulk, Row
+
+LAYOUT = (
+    *(("key", "q"), ("at", "q"), ("total", "d")),
+    *((name, "d") for name in ("completion", "efficiency", "quality", "satisfaction", "coverage")),
+    *((name, "d") for name in ("tokens", "duration_ms", "cost_usd")),
+    *(("context", "i"), ("errors", "b"), ("unrecovered", "b"), ("shared", "b"), ("estimated", "b")),
+)
+"""The packed values of an invocation, with their types in the words of ``struct``; -1 is unknown.
+
+``key`` is that of its row, ``at`` in seconds since 1970, ``context`` an index into the summary's contexts. The last
+four are 0 or 1: whether it met errors, failed, may hold other work, and whether its cost is an estimate.
+"""
+RECORD = Struct("<" + "".join(kind for _, kind in LAYOUT))
+_MOST = 8_192  # invocations of a part
+_AT_ONCE = 500  # marks that are read at once
+_FAILED = (Ending.EXPLAINED_FAILURE.value, Ending.HARD_FAILURE.value)
+_FAILED_POINTS = 5.0  # of completion: an explained failure's. Source: the rubric's table of outcomes
+_CLEAN_POINTS = 25.0  # of completion without errors
+_COLUMNS = ("rubric_version", "skill_name", "day", "part", "n", "contexts", "data")
+
+
+class Context(NamedTuple):
+    """What invocations of a skill can have in common; None where it is unknown."""
+
+    category: str | None
+    version: str | None
+    model: str | None
+    project: str | None
+    source: str | None
+    caller: str | None
+
+
+class Summary(NamedTuple):
+    """Some invocations of one skill and day, by time and key: their contexts as JSON, and their packed values."""
+
+    skill: str
+    contexts: str
+    data: bytes
+
+
+def contexts_of(text: str) -> list[Context]:
+    """Read the contexts of a summary; raise ForeignError if they are something else."""
+    try:
+        found = [Context(*one) for one in json.loads(text)]
+    except (ValueError, TypeError, RecursionError):
+        found = None
+    if found is None or any(not isinstance(item, str | None) for one in found for item in one):
+        raise ForeignError(f"contexts is {text[:50]!r}")
+    return found
+
+
+def query(rows: Bulk) -> str:
+    """Return the query for the values of one skill and day: its parameters are its name and, twice, the day."""
+    scores = ", ".join(f"s.{name}" for name in ("quality_score", *SCORES[:4], "coverage"))
+    flags = ", ".join(
+        f"CASE WHEN i.{name} THEN 1 WHEN NOT i.{name} THEN 0 END" for name in ("shared", "cost_estimated")
+    )
+    return (
+        f"SELECT s.rubric_version, i.id, {rows.epoch}, {scores}, i.tokens_used, i.duration_ms, i.cost_usd,"  # noqa: S608
+        f" i.error_count, i.ending, {flags},"
+        " i.skill_category, i.skill_version, i.model, i.origin, i.source, i.called_by"
+        " FROM invocations i JOIN skill_scores s ON s.invocation_id = i.id"
+        f" WHERE i.skill_name = ? AND {rows.within_day} ORDER BY s.rubric_version, i.timestamp, i.id"
+    )
+
+
+def packed(rows: Sequence[Row]) -> tuple[str, bytes]:
+    """Return the contexts and the packed values of rows without their rubric.
+
+    Raises:
+        ForeignError: a value does not match its column's type or range.
+    """
+    keys, at, *figures, errors, endings, shared, estimated, category, version, model, project, source, caller = zip(
+        *rows, strict=True
+    )
+    check_observations(
+        (at, *figures, errors, endings, shared, estimated, category, version, model, project, source, caller)
+    )
+    contexts: dict[tuple[Any, ...], int] = {}
+    codes = [
+        contexts.setdefault(one, len(contexts))
+        for one in zip(category, version, model, project, source, caller, strict=True)
+    ]
+    columns = [
+        keys,
+        at,
+        *([-1.0 if value is None else value for value in column] for column in figures),
+        codes,
+        [-1 if number is None else number > 0 for number in errors],
+        map(_unrecovered, endings, figures[1], errors),
+        *([-1 if flag is None else flag for flag in column] for column in (shared, estimated)),
+    ]
+    data = b"".join(map(RECORD.pack, *columns))
+    return json.dumps(list(contexts), ensure_ascii=False, separators=(",", ":")), data
+
+
+def _unrecovered(ending: str | None, completion: float | None, errors: int | None) -> int:
+    """Return whether an invocation failed by its recorded ending, else by observed completion points; -1 if unknown.
+
+    Rubric 1.0 gives full points to unobserved completion; that is not a known ending.
+    """
+    if ending is not None:
+        return ending in _FAILED
+    if completion is not None and (errors is not None or completion < _CLEAN_POINTS):
+        return completion <= _FAILED_POINTS
+    return -1
+
+
+def refresh(rows: Bulk) -> None:
+    """Build the outdated summaries again; requires the lock."""
+    values = query(rows)
+    while marks := rows.rows(f"SELECT skill_name, day FROM outdated_summaries ORDER BY 1, 2 LIMIT {_AT_ONCE}"):  # noqa: S608
+        for skill, day in marks:
+            if not isinstance(skill, str):
+                raise ForeignError(f"skill_name is {str(skill)[:50]!r}")
+            rows.run("DELETE FROM invocation_summaries WHERE skill_name = ? AND day = ?", skill, day)
+            number = 0
+            for some in rows.parts(values, (skill, day, day), _MOST):
+                for rubric, own in groupby(some, itemgetter(0)):
+                    part = [row[1:] for row in own]
+                    written = (rubric, skill, day, number, len(part), *packed(part))
+                    rows.insert("invocation_summaries", dict(zip(_COLUMNS, ([one] for one in written), strict=True)))
+                    number += 1
+            rows.run("DELETE FROM outdated_summaries WHERE skill_name = ? AND day = ?", skill, day)
+
+
+def is_outdated(rows: Bulk) -> bool:
+    """Whether a summary does not match its rows."""
+    return bool(rows.rows("SELECT 1 FROM outdated_summaries LIMIT 1"))
+
+
+def summaries(rows: Bulk, rubric: str, skill: str | None, since: str | None) -> Iterator[Summary]:
+    """Yield summaries by skill and time, of one skill or all, from a day on."""
+    where, values = "rubric_version = ?", [rubric]
+    for condition, value in (("skill_name = ?", skill), ("day >= ?", since)):
+        if value is not None:
+            where += f" AND {condition}"
+            values.append(value)
+    sql = f"SELECT skill_name, contexts, data, n FROM invocation_summaries WHERE {where} ORDER BY skill_name, day, part"  # noqa: S608
+    for part in rows.parts(sql, values, _AT_ONCE):
+        for skill_name, contexts, data, n in part:
+            if not isinstance(data, bytes) or len(data) != n * RECORD.size:
+                raise ForeignError(f"data of a summary is {str(data)[:50]!r}")
+            yield Summary(skill_name, contexts, data)
