@@ -229,7 +229,7 @@ def test_r20_a_bootstrap_would_call_chance_a_trend_over_five_and_five() -> None:
 
 def drawn(rng: Any, changes: Sequence[float]) -> list[InvocationTrend]:
     """Give the trends of skills of which each changed by so many points, alone."""
-    samples = ((rng.normal(70, 11, 20), rng.normal(70 + change, 11, 9)) for change in changes)
+    samples = ((rng.normal(60, 9, 20), rng.normal(60 + change, 9, 9)) for change in changes)
     return [between(before.round(2).tolist(), after.round(2).tolist()) for before, after in samples]
 
 
