@@ -371,7 +371,11 @@ def details(one: SkillFigures, report: InvocationReport, course: Sequence[Stretc
         ("Observed", rate(one.coverage)),
     ]
     spent = zip(("Tokens", "Time", "Cost"), (one.tokens, one.duration_ms, one.cost_usd), effort_cells(one), strict=True)
-    pairs += [(term, f"{plain(cell.line)}, of {found.n:,}") for term, found, cell in spent if found is not None]
+    pairs += [
+        (term, f"{plain(cell.line)} (median · 95th percentile), of {found.n:,}")
+        for term, found, cell in spent
+        if found is not None
+    ]
     pairs += [("Uncertain", "; ".join(found))] if (found := (*reservations(one),)) else []
     yield Pairs(tuple(pairs))
     if course:
@@ -501,7 +505,10 @@ def stretches(
         return (), 1
     first, last = days[0][0], days[-1][0]
     if within is not None:
-        first, last = min(first, within.since.date() if within.since else first), max(last, within.until.date())
+        first, last = (
+            min(first, within.since.date() if within.since else first),
+            max(last, (within.until - timedelta(microseconds=1)).date()),
+        )
     step = -(-((last - first).days + 1) // most)
     sums = [(0, 0.0)] * ((last - first).days // step + 1)
     for day, n, average in days:

@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from skillgate import settings
+from skillgate.cli import log_skill
 from skillgate.cli.options import (
     Rare,
     add_output,
@@ -59,6 +60,7 @@ _WORDS = {
     "stats": "show the figures of each skill",
     "trend": "compare the last seven days with the days before",
     "gate": "check skills against a gate: publish, feature, deprecation, or one from the configuration",
+    "skill": log_skill.SUMMARY,
     "dashboard": "show leaderboard, tiers, trends and improvements, as tables, JSON or a page",
     "purge": "delete invocations",
 }
@@ -87,6 +89,7 @@ interval of the difference excludes 0. So fewer than one in twenty reported chan
 A gate is either a requirement, which fails on too few invocations, or a trigger, which asks for a review if all of its
 conditions hold. Without SKILL every skill in the store is checked. Exits with 1 if a requirement failed or a trigger
 fired, and with 3 if there is not enough data to decide.""",
+    "skill": log_skill.DETAILS,
     "purge": """\
 In a SQLite file, deleted data is overwritten. On a terminal this asks first; elsewhere --yes is required.""",
 }
@@ -105,6 +108,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _listing(parsers["list"], parsers["show"])
     _changing(parsers["rescore"], parsers["purge"])
     _reporting(parsers["stats"], parsers["trend"], parsers["gate"], parsers["dashboard"])
+    _one_skill(parsers["skill"])
 
 
 def _taking(
@@ -208,6 +212,13 @@ def _reporting(
         "--gate", metavar="GATE", dest="gates", action="append", default=[], help="also show a gate; repeatable"
     )
     add_output(dashboard, formats_of("invocations"))
+
+
+def _one_skill(parser: argparse.ArgumentParser) -> None:
+    log_skill.add_arguments(parser)
+    for add in (_add_rubric, _add_day, _add_window, _add_filters):
+        add(parser)
+    parser.set_defaults(skills=())
 
 
 def _add_rubric(parser: argparse.ArgumentParser) -> None:
@@ -429,6 +440,12 @@ def _run_dashboard(args: argparse.Namespace, session: Console) -> int:
     return EXIT_PASSED
 
 
+def _run_skill(args: argparse.Namespace, session: Console) -> int:
+    """Show one skill."""
+    _require_statistics()
+    return log_skill.run(args, session, _selection(args, session))
+
+
 _RUN: dict[str, Callable[[argparse.Namespace, Console], int]] = {
     "import": _run_import,
     "add": _run_add,
@@ -440,6 +457,7 @@ _RUN: dict[str, Callable[[argparse.Namespace, Console], int]] = {
     "trend": _run_trend,
     "gate": _run_gate,
     "dashboard": _run_dashboard,
+    "skill": _run_skill,
     "purge": _run_purge,
 }
 
