@@ -14,6 +14,7 @@ from skillgate.evaluation.request import read_whole
 from skillgate.format import did_you_mean, plural
 from skillgate.invocations.figures import LEAST
 from skillgate.invocations.reporting import dashboard
+from skillgate.model.invocation import InvocationReport
 from skillgate.model.report import Tool
 from skillgate.model.skill_page import Certified, Correlation, SkillPage
 from skillgate.stats.plain import spearman
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from skillgate.console import Console
     from skillgate.invocations.records import Selection
     from skillgate.model.documents import PastEvaluation, PastScore
-    from skillgate.model.invocation import InvocationReport
 
 T = TypeVar("T")
 
@@ -60,14 +60,18 @@ def page(request: PageRequest, session: Console) -> SkillPage:
     if not recorded and not own_scores and not own_runs:
         names = {*(one.skill for one in whole.skills), *(one.skill_name for one in scores)}
         raise UsageError(f"{whole.store} knows no skill {request.skill!r}{did_you_mean(request.skill, names)}")
+    skill = recorded[0] if recorded else request.skill
+    alone = _without(whole)
+    if recorded:
+        alone = dashboard(request.selection._replace(skills=(skill,)), (), session)
     return SkillPage(
         tool=Tool(version=__version__),
         store=whole.store,
-        skill=recorded[0] if recorded else request.skill,
+        skill=skill,
         promised=tuple(_newest(own_scores, lambda one: (one.depth, one.skill_path))),
         tested=tuple(_newest(filter(_counts, own_runs), lambda one: (one.benchmark_id, one.model))),
         certificate=certificate,
-        observed=_alone(whole, recorded[0] if recorded else request.skill),
+        observed=replace(alone, trends=tuple(one for one in whole.trends if one.skill == skill), notices=()),
         correlations=tuple(_correlations(scores, whole)),
         notices=tuple(notices),
     )
@@ -111,25 +115,19 @@ def _newest(found: Iterable[T], key: Callable[[T], object]) -> Iterator[T]:
             yield one
 
 
-def _alone(whole: InvocationReport, skill: str) -> InvocationReport:
-    """Return a report with this skill alone; its trend stays corrected for all skills."""
-    figures = [one for one in whole.skills if one.skill == skill]
-    days = (whole.by_skill or {}).get(skill, ())
-    return replace(
-        whole,
-        invocations=sum(one.recorded for one in figures),
-        rated=sum(one.invocation_count for one in figures),
-        skills=tuple(figures),
-        leaderboard=tuple(name for name in whole.leaderboard if name == skill),
-        below_minimum=sum(one.invocation_count < LEAST for one in figures),
-        tiers=figures[0].tiers if figures else None,
-        trends=tuple(one for one in whole.trends if one.skill == skill),
-        opportunities=tuple(one for one in whole.opportunities if one.skill == skill),
-        daily=days,
-        by_skill={skill: days},
-        worst=tuple(one for one in whole.worst if one.skill == skill),
-        notices=(),
-        coverage=figures[0].coverage if figures else None,
+def _without(whole: InvocationReport) -> InvocationReport:
+    """Return a report over nothing, of the same window."""
+    return InvocationReport(
+        tool=whole.tool,
+        store=whole.store,
+        rubric_version=whole.rubric_version,
+        days=whole.days,
+        since=whole.since,
+        until=whole.until,
+        invocations=0,
+        rated=0,
+        skills=(),
+        selection=whole.selection,
     )
 
 

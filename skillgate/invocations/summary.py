@@ -56,7 +56,7 @@ MOST_SKILLS = 1_000
 """Maximum listed skills: those with the most rated invocations."""
 MOST_GROUPED = 200
 """Maximum skills with groups, versions and worst invocations: those with the most rated invocations."""
-MOST_CHARTED = 50
+MOST_CHARTED = 120
 """Maximum skills with daily figures: the best of the leaderboard."""
 MOST_DAYS = 366
 """Maximum listed days: the last ones with rated invocations."""

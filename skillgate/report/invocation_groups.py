@@ -113,7 +113,7 @@ def versions(report: InvocationReport, names: Mapping[str, Span]) -> Iterator[Bl
     """Build what changed from one version to the next: first what is more than chance."""
     changes = [(one.skill, change) for one in report.skills for change in one.versions]
     sure = sorted((one for one in changes if is_sure(one[1])), key=lambda one: one[1].change or 0.0)
-    others = [one for one in changes if not is_sure(one[1])]
+    others = sorted((one for one in changes if not is_sure(one[1])), key=lambda one: -abs(one[1].change or 0.0))
     if not changes:
         return
     yield Heading("Versions")
@@ -122,7 +122,7 @@ def versions(report: InvocationReport, names: Mapping[str, Span]) -> Iterator[Bl
     if others:
         more = plural(len(others), "other change" if sure else "change")
         called = f"{more} of version without a difference beyond chance"
-        yield Fold(called, (Items(tuple(version_items(others, names)), "change"),), quiet=bool(sure))
+        yield Fold(called, (Items(tuple(version_items(others, names)), "change", 3),), quiet=bool(sure))
 
 
 def is_sure(change: VersionChange) -> bool:
