@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from skillgate.model.documents import PastScore
 from skillgate.model.invocation import (
     Catalogue,
     CatalogueSkill,
@@ -33,6 +34,7 @@ from skillgate.model.invocation import (
 )
 from skillgate.model.report import GateOutcome, Tool, Verdict
 from skillgate.model.score import Outcome
+from skillgate.model.skill_page import Certified, Correlation, SkillPage
 from tests.report.pages import EVIL
 
 if TYPE_CHECKING:
@@ -409,6 +411,48 @@ def hostile() -> InvocationReport:
         rubric_version=BAD[1],
         config_digest=BAD[2],
         tool=Tool(BAD[0], BAD[1]),
+    )
+
+
+def skill_page(name: str = "csv-import", observed: InvocationReport | None = None) -> SkillPage:
+    """Give the page of one skill, in which every text is its name."""
+    score = PastScore(
+        id=1,
+        scored_at=SINCE,
+        skill_name=name,
+        skill_path=name,
+        depth=name,
+        scoring_version=3,
+        composite=71.25,
+        ci_low=None,
+        ci_high=None,
+        badge="bronze",
+        elo=None,
+        models=(name,),
+        dimensions={},
+        errors=2,
+        warnings=0,
+        evaluated=True,
+        gate_passed=False,
+        origin="import",
+        commit_id=name,
+        branch=name,
+    )
+    return SkillPage(
+        tool=Tool("1.2.3"),
+        store=name,
+        skill=name,
+        promised=(score,),
+        tested=(),
+        certificate=Certified(
+            badge=None, certified=False, issued="2026-07-01", expires=name, expired=False, reason=name
+        ),
+        observed=observed or replace(eight(), skills=eight().skills[5:6], trends=eight().trends[5:6]),
+        correlations=(
+            Correlation(depth="quick", n=40, rho=0.62, low=0.36, high=0.79),
+            Correlation(depth=name, n=3, rho=None, low=None, high=None, reason="3 skills; a correlation needs 10"),
+        ),
+        notices=(name,),
     )
 
 

@@ -14,7 +14,7 @@ pytest.importorskip("jinja2")
 from skillgate.format import Style
 from skillgate.model.invocation import DayFigures, Direction, InvocationReport, Tier
 from skillgate.model.report import Verdict
-from skillgate.report import charts, invocation_lists
+from skillgate.report import charts, invocation_lists, skill_page
 from skillgate.report.formats import html, markdown, text
 from skillgate.report.formats.text import columns
 from skillgate.report.invocations import stretches, view
@@ -52,8 +52,12 @@ LISTS = {
     "hostile-trends": invocation_lists.trends(made.hostile().trends),
     "hostile-gates": invocation_lists.gates(made.hostile().gates),
 }
-VIEWS = {name: view(report) for name, report in REPORTS.items()} | LISTS
-PAGES = {name: html.write(VIEWS[name]) for name in REPORTS}
+SKILLS = {
+    "skill": skill_page.view(made.skill_page()),
+    "hostile-skill": skill_page.view(made.skill_page(made.BAD[0], made.hostile())),
+}
+VIEWS = {name: view(report) for name, report in REPORTS.items()} | LISTS | SKILLS
+PAGES = {name: html.write(VIEWS[name]) for name in (*REPORTS, *SKILLS)}
 CODE = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -72,7 +76,7 @@ def row(what: View | InvocationReport, skill: str, **options: Any) -> str:
     return next(line for line in lines if CODE.sub("", line).startswith(f"{skill} "))
 
 
-@pytest.mark.parametrize("name", ["gated", "unrated", "grouped", "lists"])
+@pytest.mark.parametrize("name", ["gated", "unrated", "grouped", "skill", "lists"])
 def test_what_is_namesis_what_was_shown(name: str) -> None:
     names = ("score", "record", "stats", "trends") if name == "lists" else (name,)
     assert matches_golden(f"invocations-{name}.tree", "\n".join(dump(VIEWS[each]) for each in names))
@@ -88,7 +92,9 @@ def test_no_line_is_wider_than_the_terminal_and_colours_add_nothing(name: str, w
         assert CODE.sub("", painted) == plain
 
 
-@pytest.mark.parametrize("name", ["hostile", "hostile-gates", "hostile-stats", "hostile-trends", "scores", "list"])
+@pytest.mark.parametrize(
+    "name", ["hostile", "hostile-skill", "hostile-gates", "hostile-stats", "hostile-trends", "scores", "list"]
+)
 def test_nothing_of_a_name_is_obeyed(name: str) -> None:
     said = shown(VIEWS[name], 80)
     assert not {each for each in said if ord(each) < 32 and each != "\n"}
