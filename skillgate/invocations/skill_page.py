@@ -1,4 +1,4 @@
-"""Bring together what is known of one skill: its scores, benchmarks, certificate and recorded invocations."""
+"""Collect what is known of one skill: its scores, benchmarks, certificate and recorded invocations."""
 
 from __future__ import annotations
 

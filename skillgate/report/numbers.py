@@ -75,7 +75,7 @@ def amount(value: float | None) -> str:
 
 
 def duration(value_ms: float) -> str:
-    """Write a time in the unit that suits it, as in ``850 ms``, ``12.3 s`` or ``21.8 min``."""
+    """Write a time in a fitting unit, as in ``850 ms``, ``12.3 s`` or ``21.8 min``."""
     for least_ms, unit in ((3_600_000, "h"), (60_000, "min"), (1_000, "s")):
         if value_ms >= least_ms:
             return f"{value_ms / least_ms:.1f} {unit}"

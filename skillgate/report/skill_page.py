@@ -41,7 +41,7 @@ def view(page: SkillPage) -> View:
     blocks.append(Heading("Do scores agree with what is observed?"))
     if page.correlations:
         blocks.append(Items(tuple(map(_correlation, page.correlations)), "correlation"))
-        said = "Over all skills of the store. It says how far scores can stand in for observation, not why."
+        said = "Over all skills of the store: how far scores agree with observations, not why."
         blocks.append(Note(said, "muted"))
     else:
         blocks.append(Note("The store holds no scores to compare with.", "muted"))
