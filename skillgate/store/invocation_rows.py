@@ -293,7 +293,7 @@ class Bulk(ABC):
 
     mark: str  # placeholder of a value
     epoch: str  # expression for the Unix time of ``i.timestamp``, NULL if it is not a time
-    within_day: str  # condition on ``i.timestamp``: a day, which is given twice
+    within_day: str  # whether ``i.timestamp`` is within ``o.day``
 
     def __init__(self, connection: Connection) -> None:
         self.raw: Any = connection.connection.driver_connection
@@ -362,7 +362,7 @@ _AT_ONCE = 500  # values per statement; old SQLite allows 999
 class _Sqlite(Bulk):
     mark = "?"
     epoch = "CAST(strftime('%s', i.timestamp) AS INTEGER)"
-    within_day = "i.timestamp BETWEEN ? AND ? || '~'"
+    within_day = "i.timestamp BETWEEN o.day AND o.day || '~'"
 
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
@@ -428,7 +428,8 @@ class _Postgres(Bulk):
     mark = "%s"
     epoch = "CAST(extract(epoch FROM i.timestamp) AS BIGINT)"
     within_day = (
-        "i.timestamp >= ?::timestamp AT TIME ZONE 'UTC' AND i.timestamp < (?::timestamp + '1 day') AT TIME ZONE 'UTC'"
+        "i.timestamp >= o.day::timestamp AT TIME ZONE 'UTC'"
+        " AND i.timestamp < (o.day::timestamp + '1 day') AT TIME ZONE 'UTC'"
     )
 
     def __init__(self, connection: Connection) -> None:

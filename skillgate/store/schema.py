@@ -307,7 +307,7 @@ ORIGIN_SALT = sa.Table(  # one row after the first import: the salt for digests 
 SUMMARIES = sa.Table(  # packed columns of scored invocations, rebuilt from the rows of each changed day
     "invocation_summaries",
     METADATA,
-    *(sa.Column(name, _BYTEWISE, primary_key=True) for name in ("rubric_version", "skill_name", "day")),
+    *(sa.Column(name, _BYTEWISE, primary_key=True) for name in ("skill_name", "day", "rubric_version")),
     sa.Column("part", sa.BigInteger(), primary_key=True, autoincrement=False),
     *_counts("n"),
     *_texts("contexts", nullable=False),
@@ -334,10 +334,12 @@ def trigger_statements(dialect: str) -> dict[str, tuple[str, ...]]:
         f"INSERT INTO outdated_summaries SELECT i.skill_name, {day.format('i')} FROM invocations i"  # noqa: S608
         " WHERE i.id = {0}.invocation_id ON CONFLICT DO NOTHING; "
     )
+    # A shell of SQLite follows no foreign key by itself.
+    cascade = "DELETE FROM skill_scores WHERE invocation_id = old.id; " if dialect == "sqlite" else ""
     found: dict[str, tuple[str, ...]] = {}
     for table, change, mark in (
         ("invocations", "UPDATE", own.format("old") + own.format("new")),
-        ("invocations", "DELETE", own.format("old")),
+        ("invocations", "DELETE", own.format("old") + cascade),
         ("skill_scores", "INSERT", score.format("new")),
         ("skill_scores", "UPDATE", score.format("old") + score.format("new")),
         ("skill_scores", "DELETE", score.format("old")),

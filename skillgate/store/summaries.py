@@ -32,11 +32,12 @@ LAYOUT = (
 four are 0 or 1: whether it met errors, failed, may hold other work, and whether its cost is an estimate.
 """
 RECORD = Struct("<" + "".join(kind for _, kind in LAYOUT))
-_MOST = 8_192  # invocations of a part
-_AT_ONCE = 500  # marks that are read at once
+_MOST = 4_096  # maximum invocations of a part
+_AT_ONCE = 100  # summaries that are read at once
 _FAILED = (Ending.EXPLAINED_FAILURE.value, Ending.HARD_FAILURE.value)
 _FAILED_POINTS = 5.0  # of completion: an explained failure's. Source: the rubric's table of outcomes
 _CLEAN_POINTS = 25.0  # of completion without errors
+_BLOCK = itemgetter(0, 1, 2)
 _COLUMNS = ("rubric_version", "skill_name", "day", "part", "n", "contexts", "data")
 
 
@@ -70,38 +71,21 @@ def contexts_of(text: str) -> list[Context]:
     return found
 
 
-def query(rows: Bulk) -> str:
-    """Return the query for the values of one skill and day: its parameters are its name and, twice, the day."""
-    scores = ", ".join(f"s.{name}" for name in ("quality_score", *SCORES[:4], "coverage"))
-    flags = ", ".join(
-        f"CASE WHEN i.{name} THEN 1 WHEN NOT i.{name} THEN 0 END" for name in ("shared", "cost_estimated")
-    )
-    return (
-        f"SELECT s.rubric_version, i.id, {rows.epoch}, {scores}, i.tokens_used, i.duration_ms, i.cost_usd,"  # noqa: S608
-        f" i.error_count, i.ending, {flags},"
-        " i.skill_category, i.skill_version, i.model, i.origin, i.source, i.called_by"
-        " FROM invocations i JOIN skill_scores s ON s.invocation_id = i.id"
-        f" WHERE i.skill_name = ? AND {rows.within_day} ORDER BY s.rubric_version, i.timestamp, i.id"
-    )
-
-
-def packed(rows: Sequence[Row]) -> tuple[str, bytes]:
-    """Return the contexts and the packed values of rows without their rubric.
+def packed(rows: Sequence[Row]) -> tuple[list[str], bytes]:
+    """Return the contexts of each block of rows, which begin with its rubric, skill and day, and their packed values.
 
     Raises:
         ForeignError: a value does not match its column's type or range.
     """
-    keys, at, *figures, errors, endings, shared, estimated, category, version, model, project, source, caller = zip(
-        *rows, strict=True
-    )
-    check_observations(
-        (at, *figures, errors, endings, shared, estimated, category, version, model, project, source, caller)
-    )
-    contexts: dict[tuple[Any, ...], int] = {}
-    codes = [
-        contexts.setdefault(one, len(contexts))
-        for one in zip(category, version, model, project, source, caller, strict=True)
-    ]
+    _, _, _, keys, *found = zip(*rows, strict=True)
+    check_observations(found)
+    at, *figures, errors, endings, shared, estimated = found[: -len(Context._fields)]
+    codes: list[int] = []
+    texts = []
+    for _, own in groupby(rows, _BLOCK):
+        contexts: dict[tuple[Any, ...], int] = {}
+        codes += [contexts.setdefault(row[-len(Context._fields) :], len(contexts)) for row in own]
+        texts.append(json.dumps(list(contexts), ensure_ascii=False, separators=(",", ":")))
     columns = [
         keys,
         at,
@@ -111,8 +95,7 @@ def packed(rows: Sequence[Row]) -> tuple[str, bytes]:
         map(_unrecovered, endings, figures[1], errors),
         *([-1 if flag is None else flag for flag in column] for column in (shared, estimated)),
     ]
-    data = b"".join(map(RECORD.pack, *columns))
-    return json.dumps(list(contexts), ensure_ascii=False, separators=(",", ":")), data
+    return texts, b"".join(map(RECORD.pack, *columns))
 
 
 def _unrecovered(ending: str | None, completion: float | None, errors: int | None) -> int:
@@ -128,21 +111,35 @@ def _unrecovered(ending: str | None, completion: float | None, errors: int | Non
 
 
 def refresh(rows: Bulk) -> None:
-    """Build the outdated summaries again; requires the lock."""
-    values = query(rows)
-    while marks := rows.rows(f"SELECT skill_name, day FROM outdated_summaries ORDER BY 1, 2 LIMIT {_AT_ONCE}"):  # noqa: S608
-        for skill, day in marks:
-            if not isinstance(skill, str):
-                raise ForeignError(f"skill_name is {str(skill)[:50]!r}")
-            rows.run("DELETE FROM invocation_summaries WHERE skill_name = ? AND day = ?", skill, day)
-            number = 0
-            for some in rows.parts(values, (skill, day, day), _MOST):
-                for rubric, own in groupby(some, itemgetter(0)):
-                    part = [row[1:] for row in own]
-                    written = (rubric, skill, day, number, len(part), *packed(part))
-                    rows.insert("invocation_summaries", dict(zip(_COLUMNS, ([one] for one in written), strict=True)))
-                    number += 1
-            rows.run("DELETE FROM outdated_summaries WHERE skill_name = ? AND day = ?", skill, day)
+    """Build the outdated summaries again; requires the lock.
+
+    Raises:
+        ForeignError: a row has a value that skillgate did not write.
+    """
+    if not is_outdated(rows):
+        return
+    outdated = "WHERE (skill_name, day) IN (SELECT skill_name, day FROM outdated_summaries)"
+    rows.run(f"DELETE FROM invocation_summaries {outdated}")  # noqa: S608 - our own names
+    scores = ", ".join(f"s.{name}" for name in ("quality_score", *SCORES[:4], "coverage"))
+    flags = ", ".join(
+        f"CASE WHEN i.{name} THEN 1 WHEN NOT i.{name} THEN 0 END" for name in ("shared", "cost_estimated")
+    )
+    values = (
+        f"SELECT s.rubric_version, o.skill_name, o.day, i.id, {rows.epoch}, {scores}, i.tokens_used, i.duration_ms,"  # noqa: S608
+        f" i.cost_usd, i.error_count, i.ending, {flags}, i.skill_category, i.skill_version, i.model, i.origin,"
+        f" i.source, i.called_by FROM outdated_summaries o CROSS JOIN invocations i CROSS JOIN skill_scores s"
+        f" WHERE i.skill_name = o.skill_name AND {rows.within_day} AND s.invocation_id = i.id"
+        " ORDER BY o.skill_name, o.day, s.rubric_version, i.timestamp, i.id"
+    )
+    for number, some in enumerate(rows.parts(values, (), _MOST)):  # a block may be continued in the next part
+        texts, data = packed(some)
+        written = []
+        end = 0
+        for text, (block, own) in zip(texts, groupby(some, _BLOCK), strict=True):
+            start, end = end, end + sum(1 for _ in own)
+            written.append((*block, number, end - start, text, data[start * RECORD.size : end * RECORD.size]))
+        rows.insert("invocation_summaries", dict(zip(_COLUMNS, zip(*written, strict=True), strict=True)))
+    rows.run("DELETE FROM outdated_summaries")
 
 
 def is_outdated(rows: Bulk) -> bool:

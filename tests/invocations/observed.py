@@ -49,13 +49,26 @@ def columns(some: Iterable[Observation], skill: str = "one") -> Observations:
     from skillgate.store.observations import gathered
 
     rows = [row(key, one) for key, one in enumerate(some)]
-    return gathered(skill, [Summary(skill, *packed(rows))] if rows else [])
+    return gathered(skill, [summary(rows, skill)] if rows else [])
+
+
+def summary(rows: list[tuple[Any, ...]], skill: str = "one") -> Summary:
+    """Give the summary of one day's rows."""
+    (contexts,), data = packed(rows)
+    return Summary(skill, contexts, data)
 
 
 def row(key: int, one: Observation) -> tuple[Any, ...]:
     """Give what the database gives of one."""
     return (
-        *(key, one.at, *(value if value is None else float(value) for value in one[5:11])),
+        *(
+            "1.1",
+            one.skill,
+            "2026-07-20",
+            key,
+            one.at,
+            *(value if value is None else float(value) for value in one[5:11]),
+        ),
         *(one.tokens, one.duration_ms, one.cost_usd, one.error_count, one.ending, one.shared, one.cost_estimated),
         *(one.category, one.version, one.model, one.project, one.source, one.caller),
     )

@@ -13,8 +13,7 @@ pytest.importorskip("scipy")
 from skillgate.invocations.figures import MOST_CATEGORIES, figures, tally_of
 from skillgate.model.invocation import Tier
 from skillgate.store.observations import gathered
-from skillgate.store.summaries import Summary, packed
-from tests.invocations.observed import DAY, NOW, Observation, at, columns, row, seen
+from tests.invocations.observed import DAY, NOW, Observation, at, columns, row, seen, summary
 
 if TYPE_CHECKING:
     from skillgate.invocations.figures import Tally
@@ -67,8 +66,7 @@ def test_all_categories_are_counted_and_the_most_frequent_listed() -> None:
 def test_a_million_observations_of_a_skill_stay_small() -> None:
     """One hundred bytes of each are held while a figure is computed, and a few numbers of each besides."""
     one = seen(71.25, error_count=0, ending="complete", completion=25.0, efficiency=18.5, quality=27.0)
-    contexts, data = packed([row(1, one)])
-    part = Summary("one", contexts, data * 10_000)
+    part = summary([row(1, one)] * 10_000)
     tracemalloc.start()
     try:
         found = figures(tally_of(gathered("one", (part for _ in range(100))), now=NOW, days=None))

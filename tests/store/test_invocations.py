@@ -542,6 +542,7 @@ def test_scores_that_a_shell_left_behind_are_no_invocations(tmp_path: Path) -> N
     store = opened(place)
     put(store, map(scored, range(3)))
     with sqlite3.connect(place) as connection:  # a shell does not follow foreign keys by itself
-        connection.execute("DELETE FROM invocations WHERE id = 1")
+        connection.execute("DELETE FROM invocations WHERE id = 3")
+    assert put(store, [scored(4)]) == [NEW]  # takes the same key
     assert store.unscored("1.1") == 0
-    assert store.unscored("1.0") == 2
+    assert store.unscored("1.0") == 3

@@ -23,12 +23,12 @@ def upgrade() -> None:
     """Create the tables and triggers, and mark all days as outdated."""
     op.create_table(
         "invocation_summaries",
-        *_names("rubric_version", "skill_name", "day"),
+        *_names("skill_name", "day", "rubric_version"),
         sa.Column("part", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("n", sa.BigInteger(), nullable=False),
         sa.Column("contexts", sa.Text(), nullable=False),
         sa.Column("data", sa.LargeBinary(), nullable=False),
-        sa.PrimaryKeyConstraint("rubric_version", "skill_name", "day", "part", name="pk_invocation_summaries"),
+        sa.PrimaryKeyConstraint("skill_name", "day", "rubric_version", "part", name="pk_invocation_summaries"),
     )
     op.create_table(
         "outdated_summaries",
@@ -72,10 +72,11 @@ def _names(*names: str) -> list[sa.Column[str]]:
 
 def _triggers() -> list[tuple[str, str, str]]:
     day = _DAY[_dialect()]
+    cascade = "DELETE FROM skill_scores WHERE invocation_id = old.id; " if _dialect() == "sqlite" else ""
     own, score = _OWN.format(day=day), _SCORE.format(day=day.format("i"))
     return [
         ("invocations", "UPDATE", own.format("old") + own.format("new")),
-        ("invocations", "DELETE", own.format("old")),
+        ("invocations", "DELETE", own.format("old") + cascade),
         ("skill_scores", "INSERT", score.format("new")),
         ("skill_scores", "UPDATE", score.format("old") + score.format("new")),
         ("skill_scores", "DELETE", score.format("old")),
