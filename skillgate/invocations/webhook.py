@@ -13,7 +13,7 @@ from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_ope
 
 from skillgate import __version__
 from skillgate.errors import UsageError
-from skillgate.report.invocations import BROKEN, decided
+from skillgate.report.invocations.dashboard import BROKEN, decided
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,10 +14,11 @@ pytest.importorskip("jinja2")
 from skillgate.format import Style
 from skillgate.model.invocation import DayFigures, Direction, InvocationReport, Tier
 from skillgate.model.report import Verdict
-from skillgate.report import charts, invocation_lists, skill_page
+from skillgate.report import charts
 from skillgate.report.formats import html, markdown, text
 from skillgate.report.formats.text import columns
-from skillgate.report.invocations import stretches, view
+from skillgate.report.invocations import lists, skill_page
+from skillgate.report.invocations.dashboard import stretches, view
 from tests.report import invocations_made as made
 from tests.report.pages import Page
 from tests.report.test_html_browser import _CONTRAST, _UNFOLD
@@ -41,16 +42,16 @@ REPORTS = {
 }
 SCORED = [made.an_invocation(), made.an_invocation(invocation_id=made.BAD[0], skill_name=made.BAD[8], total=None)]
 LISTS = {
-    "scores": invocation_lists.scores(SCORED),
-    "score": invocation_lists.scores(SCORED[:1], made.PARTS),
-    "list": invocation_lists.listed(SCORED),
-    "record": invocation_lists.record(*SCORED[0], made.PARTS, {"origin": None}, {"model": ("m", True)}),
-    "stats": invocation_lists.stats(made.report(*made.unrated().skills, *made.eight().skills)),
-    "trends": invocation_lists.trends(made.eight().trends),
-    "gates": invocation_lists.gates(made.gated().gates),
-    "hostile-stats": invocation_lists.stats(made.hostile()),
-    "hostile-trends": invocation_lists.trends(made.hostile().trends),
-    "hostile-gates": invocation_lists.gates(made.hostile().gates),
+    "scores": lists.scores(SCORED),
+    "score": lists.scores(SCORED[:1], made.PARTS),
+    "list": lists.listed(SCORED),
+    "record": lists.record(*SCORED[0], made.PARTS, {"origin": None}, {"model": ("m", True)}),
+    "stats": lists.stats(made.report(*made.unrated().skills, *made.eight().skills)),
+    "trends": lists.trends(made.eight().trends),
+    "gates": lists.gates(made.gated().gates),
+    "hostile-stats": lists.stats(made.hostile()),
+    "hostile-trends": lists.trends(made.hostile().trends),
+    "hostile-gates": lists.gates(made.hostile().gates),
 }
 SKILLS = {
     "skill": skill_page.view(made.skill_page()),
@@ -141,7 +142,7 @@ def test_figures_over_all_skills_are_not_taken_from_a_part_of_them() -> None:
 def test_no_figure_reads_as_one_that_it_does_not_reach(changes: dict[str, Any], words: tuple[str, ...]) -> None:
     shares = {"shares": changes.pop("shares")} if "shares" in changes else {}
     figures = replace(made.figures("near", 60.0, **shares), **changes)
-    assert all(word in shown(invocation_lists.stats(made.report(figures)), 160).split("\n\n", 1)[1] for word in words)
+    assert all(word in shown(lists.stats(made.report(figures)), 160).split("\n\n", 1)[1] for word in words)
 
 
 def test_what_was_not_measured_is_a_dash_with_its_reason() -> None:
@@ -191,41 +192,40 @@ def test_the_verdict_of_gates() -> None:
         (failed, "FAILED a: 1 of 1 skill; FAILED b: 1 of 1 skill; FAILED c: 1 of 1 skill; 2 more gates", "fail"),
         ([], "No skill was checked: no invocation is recorded here", "none"),
     ):
-        found = invocation_lists.gates(checks)
+        found = lists.gates(checks)
         assert (found.title, found.mark) == (title, mark)
     whole = view(made.report(good, gates=(gap,), gate=Verdict(passed=False)))
     assert (whole.mark, whole.title) == ("fail", "NO DATA publish: 1 of 1 skill")
 
 
 def test_a_trend_says_what_it_rests_on() -> None:
-    said = shown(invocation_lists.trends([made.trend("x", 80.0, 70.0, Direction.DECLINING)]), 200)
+    said = shown(lists.trends([made.trend("x", 80.0, 70.0, Direction.DECLINING)]), 200)
     for words in (
         "↘ declining  x\n",
         "last 7 days 70.0 (n 12), before 80.0 (n 28), change −10.0 points, −12.5 %; 95 % −14.1 to −5.9, resampled",
         "95 %       Welch\nresampled  bootstrap\n",
     ):
         assert words in said
-    few = shown(invocation_lists.trends([made.trend("x", 80.0, 70.0, None)]), 200)
+    few = shown(lists.trends([made.trend("x", 80.0, 70.0, None)]), 200)
     assert "· too few to compare" in few
     assert "3 of 5 in the last 7 days" in few
 
 
 def test_nothing_recorded_is_said() -> None:
-    lists = invocation_lists
     for found in (lists.stats(made.empty()), lists.trends([]), lists.scores([]), lists.listed([])):
         assert shown(found) == "No invocation is recorded here\n"
 
 
 def test_an_id_is_never_cut() -> None:
     identifier = "5f0c2a1e-8a55-4fd4-8f8c-2d38c9a4a8d1"
-    found = invocation_lists.listed([made.an_invocation(invocation_id=identifier, skill_name="a-long-name-" * 9)])
+    found = lists.listed([made.an_invocation(invocation_id=identifier, skill_name="a-long-name-" * 9)])
     assert all(identifier in shown(found, width) for width in (60, 80, 100, 120))
 
 
 def test_markdown_is_bounded_and_inert_whatever_it_holds() -> None:
     checks = made.hostile().gates * 200
     for limit in (20_000, 30_000):
-        said = markdown.write(invocation_lists.gates(checks), limit=limit)
+        said = markdown.write(lists.gates(checks), limit=limit)
         assert len(said.encode()) <= limit
         assert re.search(r"more (parts|skills) in the JSON report", said)
     whole = markdown.write(view(made.hostile()))

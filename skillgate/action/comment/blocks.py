@@ -303,8 +303,7 @@ def _worst_first(one: CompletionReport) -> tuple[bool, float, str]:
 
 def _observed(subject: Subject, report: InvocationReport, rows: Sequence[Row], links: Links) -> Iterator[Block]:
     """Show one line for each touched skill with records: its score, its benchmark, and what was observed."""
-    from skillgate.report import invocation_groups as groups  # most runs have no records
-    from skillgate.report.invocations import of_window
+    from skillgate.report.invocations import dashboard, groups  # most runs have no records
 
     figures = {one.skill: one for one in report.skills}
     tested = {one.skill_path: one.summary.completion_rate for one in (subject.bench.reports if subject.bench else ())}
@@ -321,18 +320,18 @@ def _observed(subject: Subject, report: InvocationReport, rows: Sequence[Row], l
         parts += [f"failed {numbers.rate(seen.unrecovered_rate)}"] if seen.unrecovered_rate is not None else []
         items.append(Item((*named(row, links), f": {', '.join(parts)}")))
     if items:
-        yield Note((Span("In use", "strong"), f", {bounded(of_window(report), 80)}:"))
+        yield Note((Span("In use", "strong"), f", {bounded(dashboard.of_window(report), 80)}:"))
         yield from _folding(Items(tuple(items), "skill"))
 
 
 def _gates(report: InvocationReport) -> Fold:
     """Show the result of each gate on recorded invocations, folded away."""
-    from skillgate.report import invocation_lists, invocations  # most runs ask no such gate
+    from skillgate.report.invocations import dashboard, lists  # most runs ask no such gate
 
     rated = f"{plural(report.rated, 'invocation')} rated by rubric {report.rubric_version}"
-    about = f"{rated}, of {report.invocations:,} in {invocations.of_window(report)}"
-    table = invocation_lists.gates(report.gates)
-    summary = f"Gates on recorded invocations: {invocations.decided(report.gates)}"
+    about = f"{rated}, of {report.invocations:,} in {dashboard.of_window(report)}"
+    table = lists.gates(report.gates)
+    summary = f"Gates on recorded invocations: {dashboard.decided(report.gates)}"
     return Fold(summary, (*table.blocks, Note(bounded(about, 200), "muted")), mark=table.mark)
 
 

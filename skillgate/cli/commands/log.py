@@ -300,7 +300,7 @@ def _run_add(args: argparse.Namespace, session: Console) -> int:
 def _run_score(args: argparse.Namespace, session: Console) -> int:
     """Score the invocations of files."""
     from skillgate.invocations.importing import score
-    from skillgate.report.invocation_lists import scores
+    from skillgate.report.invocations.lists import scores
 
     found = score(ScoreRequest(tuple(args.files), args.format, _rubric(args, session), args.skill_category), session)
     if session.json:
@@ -314,7 +314,7 @@ def _run_score(args: argparse.Namespace, session: Console) -> int:
 def _run_list(args: argparse.Namespace, session: Console) -> int:
     """List invocations."""
     from skillgate.invocations.records import list_invocations
-    from skillgate.report.invocation_lists import listed
+    from skillgate.report.invocations.lists import listed
 
     selection = _selection(args, session)
     found = list_invocations(selection, args.limit, session)
@@ -335,7 +335,7 @@ def _run_list(args: argparse.Namespace, session: Console) -> int:
 def _run_show(args: argparse.Namespace, session: Console) -> int:
     """Show one invocation."""
     from skillgate.invocations.records import show
-    from skillgate.report.invocation_lists import record
+    from skillgate.report.invocations.lists import record
 
     found = show(ShowRequest(args.store, args.id, _rubric(args, session)), session)
     stored = found.record
@@ -374,7 +374,7 @@ def _run_stats(args: argparse.Namespace, session: Console) -> int:
     """Show the figures of skills."""
     _require_statistics()
     from skillgate.invocations.reporting import stats
-    from skillgate.report.invocation_lists import stats as figures
+    from skillgate.report.invocations.lists import stats as figures
 
     found, style = stats(_selection(args, session), session, args.directory), style_of(session)
     if session.json or not found.skills:
@@ -388,7 +388,7 @@ def _run_trend(args: argparse.Namespace, session: Console) -> int:
     """Show what changed."""
     _require_statistics()
     from skillgate.invocations.reporting import trend, trend_document
-    from skillgate.report.invocation_lists import trends
+    from skillgate.report.invocations.lists import trends
 
     selection = _selection(args, session)
     found = trend(selection, session)
@@ -411,7 +411,7 @@ def _run_gate(args: argparse.Namespace, session: Console) -> int:
     from skillgate.invocations.reporting import gate, gate_document
     from skillgate.invocations.summary import exit_code
     from skillgate.invocations.webhook import document, post, webhook_from
-    from skillgate.report.invocation_lists import gates
+    from skillgate.report.invocations.lists import gates
 
     variable = args.webhook_url_from
     webhook = None if variable is None else webhook_from(variable, session.environ)

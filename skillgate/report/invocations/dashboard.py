@@ -10,7 +10,7 @@ from skillgate.format import apart, plural, signed
 from skillgate.model.invocation import DIMENSIONS, Component, Direction, Tier
 from skillgate.report import charts
 from skillgate.report.findings import bounded
-from skillgate.report.invocation_groups import (
+from skillgate.report.invocations.groups import (
     LONG,
     TONES,
     UNRATED,

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from skillgate.report import history
 from skillgate.report.findings import bounded
-from skillgate.report.invocation_groups import TONES, tier_of
-from skillgate.report.invocations import details, of_window, stretches, trend_items
+from skillgate.report.invocations.dashboard import details, of_window, stretches, trend_items
+from skillgate.report.invocations.groups import TONES, tier_of
 from skillgate.report.numbers import NONE, ends, points, share, total
 from skillgate.report.view import Figure, Figures, Heading, Item, Items, Note, View, code
 

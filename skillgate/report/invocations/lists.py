@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from skillgate.format import plural
 from skillgate.model.invocation import Component
-from skillgate.report.invocation_groups import UNRATED, catalogue, effort, tier_cells, tier_of
-from skillgate.report.invocations import (
+from skillgate.report.invocations.dashboard import (
     PARTS,
     decided,
     gate_folds,
@@ -16,6 +15,7 @@ from skillgate.report.invocations import (
     shares,
     trend_items,
 )
+from skillgate.report.invocations.groups import UNRATED, catalogue, effort, tier_cells, tier_of
 from skillgate.report.numbers import NONE, rate, total
 from skillgate.report.view import Fold, Item, Items, Note, Pairs, Row, Table, View, code, columns
 
