@@ -212,7 +212,7 @@ def figures(tally: Tally) -> SkillFigures:
     """Return all figures of a skill."""
     totals, reasons = sample(tally.totals), _reasons(tally)
     (errors_known, errors_met), (endings_known, _) = tally.errors, tally.endings
-    interval = mean_interval(totals)
+    interval, tiers = mean_interval(totals), tally.tiers
     if totals.n >= 2 and interval is None:
         reasons["interval"] = f"all {totals.n} totals are equal, so there is no interval"
     return SkillFigures(
@@ -224,7 +224,7 @@ def figures(tally: Tally) -> SkillFigures:
         deviation=rounded(totals.deviation),
         interval=interval,
         components={component.value: figure for component, figure in tally.components.items()},
-        tiers={tier.value: tally.tiers[tier] for tier in Tier},
+        tiers={tier.value: tiers[tier] for tier in Tier},
         error_rate=share(tally.errors),
         errors_known=errors_known,
         error_interval=_rate_interval(errors_met, errors_known),

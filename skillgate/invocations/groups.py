@@ -45,13 +45,12 @@ def with_groups(found: SkillFigures, seen: Observations) -> SkillFigures:
     """Add the groups of each dimension, and the changes between versions."""
     if not len(seen.rows):
         return found
-    whole = _group(None, seen.rows)
     groups, more = {}, {}
     for dimension in DIMENSIONS:
         parts = _parts(seen, dimension)
         most = sorted(parts, key=lambda value: (-len(parts[value]), value or ""))[:MOST_GROUPS]
         groups[dimension] = tuple(
-            replace(whole, value=value) if len(parts) == 1 else _group(value, parts[value]) for value in most
+            _only(value, found) if len(parts) == 1 else _group(value, parts[value]) for value in most
         )
         if len(parts) > len(most):
             more[dimension] = len(parts) - len(most)
@@ -70,6 +69,12 @@ def _parts(seen: Observations, dimension: str) -> dict[str | None, Rows]:
     order = np.argsort(of_rows, kind="stable")
     ends = np.cumsum(numbers)
     return {value: seen.rows[order[ends[code] - numbers[code] : ends[code]]] for value, code in present.items()}
+
+
+def _only(value: str | None, found: SkillFigures) -> Group:
+    """Return the group of all invocations."""
+    own = {name: getattr(found, name) for name in Group.__dataclass_fields__ if hasattr(found, name)}
+    return Group(value=value, rated=found.invocation_count, average=found.avg_score, **own)
 
 
 def _group(value: str | None, rows: Rows) -> Group:
