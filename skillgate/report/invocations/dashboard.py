@@ -411,9 +411,9 @@ def _more(report: InvocationReport, board: Sequence[SkillFigures], names: Mappin
     yield Fold("Invocations by tier", tuple(_tiers(report, board, names)), open=few, quiet=True)
     called = [one for one in report.trends if one.trend in (Direction.DECLINING, Direction.IMPROVING)]
     others = [one for one in report.trends if one not in called]
-    trends: list[Block] = [Items(tuple(trend_items(called, names)), "skill", folds=True)] if called else []
+    trends: list[Block] = [Items(tuple(trend_items(called, names)), "skill", 8, folds=True)] if called else []
     if others:
-        items = Items(tuple(trend_items(others, names)), "skill", folds=True)
+        items = Items(tuple(trend_items(others, names)), "skill", 8, folds=True)
         trends.append(Fold(f"{plural(len(others), 'skill')} without a change", (items,), quiet=True))
     if trends:
         yield Fold("Trends", tuple(trends), open=True, quiet=True)
