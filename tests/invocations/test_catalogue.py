@@ -87,6 +87,12 @@ def test_without_any_record_in_the_window_nothing_is_said_of_a_skill_never_seen(
     assert "Nothing was recorded in this time, so nothing can be said of any skill." in said
 
 
+def test_with_a_filter_it_says_that_other_uses_do_not_count(stored: Path) -> None:
+    said = run(stored, "log", "dashboard", "--skills", "skills", "--at", AT, "--source", "otlp").out
+    assert "Only the selected invocations count here." in said
+    assert "Skills of skills: 5 unknown\n" in said
+
+
 def test_names_of_skills_and_a_directory_exclude_each_other_and_it_must_hold_skills(stored: Path) -> None:
     assert run(stored, "log", "dashboard", "used", "--skills", "skills").code == 2
     (stored / "empty").mkdir()

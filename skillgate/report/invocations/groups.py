@@ -201,6 +201,8 @@ def catalogue(report: InvocationReport, names: Mapping[str, Span]) -> Iterator[B
     said = ", ".join(f"{counts[item]:,} {_OBSERVED[item][0]}" for item in Observed if counts[item])
     yield Heading(("Skills of ", code(found.directory), f": {said}"))
     yield Note(_observed_for(found), "muted")
+    if report.selection is not None:
+        yield Note("Only the selected invocations count here.", "fair")
     rows = []
     for one in found.skills:
         word, tone = _OBSERVED[one.observed]
