@@ -20,6 +20,7 @@ from skillgate.invocations.figures import (  # noqa: E402
     trend_json,
     with_bootstrap,
 )
+from skillgate.invocations.groups import corrected_versions  # noqa: E402
 from skillgate.model.codec import encode  # noqa: E402
 from skillgate.model.invocation import (  # noqa: E402
     Component,
@@ -258,3 +259,15 @@ def test_one_trend_alone_is_not_adjusted_and_too_few_invocations_count_for_none(
     one, few = between((50.0, 52.0, 48.0, 51.0, 49.0), STEADY), between(STEADY, STEADY[:2])
     assert corrected([few, one]) == (few, replace(one, p_adjusted=one.p, compared=1))
     assert (few.p, few.p_adjusted) == (None, None)
+
+
+def test_changes_of_version_are_adjusted_over_all_skills() -> None:
+    ps = (0.01, 0.04, None, 0.03, 0.5)
+    skills = [
+        replace(
+            made.figures(f"s{n}", 70.0), versions=(replace(made.version_change("1", "2", 9.0), p=p, p_adjusted=None),)
+        )
+        for n, p in enumerate(ps)
+    ]
+    found = [one.versions[0].p_adjusted for one in corrected_versions([*skills, made.figures("none", 70.0)])[:5]]
+    assert found == [pytest.approx(0.04), pytest.approx(0.16 / 3), None, pytest.approx(0.16 / 3), pytest.approx(0.5)]
