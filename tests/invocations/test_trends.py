@@ -28,6 +28,7 @@ from skillgate.model.invocation import (  # noqa: E402
     InvocationTrend,
 )
 from tests.invocations.observed import NOW, at, columns, history, seen  # noqa: E402
+from tests.report import invocations_made as made  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
