@@ -34,7 +34,7 @@ from skillgate.invocations.formats import (
     unrecognised,
 )
 from skillgate.invocations.rubric import explainer, scorer
-from skillgate.model.invocation import Fate, Invocation, InvocationScore, Read, Scored, Tier
+from skillgate.model.invocation import Fate, Tier
 from skillgate.registry import INVOCATION_FORMATS
 from skillgate.store.results import named_store
 from skillgate.store.target import require_packages
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from skillgate.console import Console
     from skillgate.invocations.formats import Lines
     from skillgate.invocations.records import ImportRequest, ScoreRequest
-    from skillgate.model.invocation import Part
+    from skillgate.model.invocation import Invocation, InvocationScore, Part
     from skillgate.store.invocations import InvocationStore
 
     _Report = Callable[[str], None]
@@ -466,7 +466,7 @@ def _file(
             work = partial(_work, recording.path, form, alone, rubric)
             with suppress(LostError), WorkerPool(work, min(processors(), MOST)) as workers:
                 results = workers.results(_drawn(portions(file.file), file, session))
-                shared = map(_place, chain.from_iterable(results))
+                shared = map(Place.of_plain, chain.from_iterable(results))
                 return _stored(recording, store, request, shared, report)
             file.file.seek(0)  # the workers were lost: read it in this process
         numbered = _drawn(lines(file.file, whole=INVOCATION_FORMATS.flag(form, "ONE_DOCUMENT")), file, session)
@@ -537,22 +537,9 @@ def portions(file: IO[bytes]) -> Iterator[Portion]:
 
 
 def _work(path: str, form: str, options: Options, rubric: str, portion: Portion) -> list[tuple[Any, ...]]:
-    """Return plain tuples: they are transferred several times as fast as named ones."""
     with open(path, "rb") as file:
         some = lines_between(file, portion.start, portion.end, portion.line)
-        found = places(reader(form)(some, options), scorer(rubric))
-        return [
-            (read.line, read[2:], None if one is None else (tuple(one.invocation), tuple(one.score), one.digest))
-            for read, one in found
-        ]
-
-
-def _place(plain: tuple[Any, ...]) -> Place:
-    line, rest, scored = plain
-    if scored is None:
-        return Place(Read(line, None, *rest), None)
-    found = Scored(Invocation._make(scored[0]), InvocationScore._make(scored[1]), scored[2])
-    return Place(Read(line, found.invocation, *rest), found)
+        return [one.plain() for one in places(reader(form)(some, options), scorer(rubric))]
 
 
 # Scoring without a store

@@ -323,7 +323,7 @@ OUTDATED = sa.Table(  # days whose invocations or scores changed since their sum
 
 
 def trigger_statements(dialect: str) -> dict[str, tuple[str, ...]]:
-    """Return the statements that create each trigger: whoever changes a row, its day's summary is outdated."""
+    """Return the statements that create each trigger: a change of a row makes its day's summary outdated."""
     day = (
         "substr({0}.timestamp, 1, 10)"
         if dialect == "sqlite"

@@ -91,10 +91,16 @@ def observed(store: InvocationStore, rubric: str = "1.1", **selected: Any) -> li
     found = []
     for seen in store.observations(rubric, **selected):
         for row in seen.rows.tolist():
-            values = {name: None if value == -1 else value for (name, _), value in zip(LAYOUT, row, strict=True)}
+            values: dict[str, Any] = {
+                name: None if value == -1 else value for (name, _), value in zip(LAYOUT, row, strict=True)
+            }
             context = seen.contexts[row[_CONTEXT]]
             ending = {0: "complete", 1: "hard_failure"}.get(row[_CONTEXT + 2])
-            flags = {"error_count": values.pop("errors"), "ending": ending, "cost_estimated": values.pop("estimated")}
+            flags: dict[str, Any] = {
+                "error_count": values.pop("errors"),
+                "ending": ending,
+                "cost_estimated": values.pop("estimated"),
+            }
             for name in ("key", "context", "unrecovered"):
                 del values[name]
             found.append(Observation(skill=seen.skill, **values, **flags, **context._asdict()))

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, cast
 
 from skillgate.errors import IncompleteError
 from skillgate.format import printable
-from skillgate.model.invocation import Fate, Invocation, Read, Scored
+from skillgate.model.invocation import Fate, Invocation, InvocationScore, Read, Scored
 from skillgate.registry import INVOCATION_FORMATS
 
 if TYPE_CHECKING:
@@ -224,6 +224,21 @@ class Place(NamedTuple):
 
     read: Read
     scored: Scored | None
+
+    def plain(self) -> tuple[Any, ...]:
+        """Return it as plain tuples, which processes exchange several times as fast as named ones."""
+        line, _, *rest = self.read
+        one = self.scored
+        return line, rest, None if one is None else (tuple(one.invocation), tuple(one.score), one.digest)
+
+    @classmethod
+    def of_plain(cls, plain: tuple[Any, ...]) -> Place:
+        """Return what :meth:`plain` made tuples of."""
+        line, rest, scored = plain
+        if scored is None:
+            return cls(Read(line, None, *rest), None)
+        found = Scored(Invocation._make(scored[0]), InvocationScore._make(scored[1]), scored[2])
+        return cls(Read(line, found.invocation, *rest), found)
 
 
 def places(reads: Iterable[Read], score: Scorer) -> Iterator[Place]:
