@@ -247,7 +247,9 @@ def _add_day(parser: argparse.ArgumentParser) -> None:
 def _add_filters(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--skill-version", metavar="VERSION", help="only invocations of this version of a skill")
     parser.add_argument("--model", metavar="NAME", help="only invocations with this model")
-    parser.add_argument("--project", metavar="LABEL", help="only invocations with this origin, as `log list --json` shows it")
+    parser.add_argument(
+        "--project", metavar="LABEL", help="only invocations with this origin, as `log list --json` shows it"
+    )
     parser.add_argument("--source", metavar="FORM", help="only invocations from this source, such as claude-code")
     parser.add_argument(
         "--caller", choices=[one.value for one in Caller], help="only invocations by this kind of caller"
