@@ -41,7 +41,7 @@ from skillgate.model.invocation_gate import Gate, chosen, known
 from skillgate.model.report import SkillResult, Tool
 from skillgate.registry import INVOCATION_FORMATS
 from skillgate.scoring.pairing import names_of
-from skillgate.skill.walk import MAX_MANIFEST_BYTES, PLUGIN_FOLDER
+from skillgate.skill.walk import MAX_MANIFEST_BYTES, plugin_names
 from skillgate.store.target import Target, missing_package
 
 if TYPE_CHECKING:
@@ -63,7 +63,6 @@ _TOGETHER = "gates on recorded invocations need both inputs, invocations and gat
 _FIGURES = ("numpy", "scipy")
 _SHARED = 3  # maximum number of noted names
 _MOST = 10  # maximum problems and warnings of all files: the comment has room for fifty notes of any kind
-_PLUGIN, _MARKETPLACE = f"{PLUGIN_FOLDER}/plugin.json", f"{PLUGIN_FOLDER}/marketplace.json"
 
 
 class Source(NamedTuple):
@@ -466,24 +465,11 @@ def _shared_names(names: Names) -> dict[str, list[str]]:
 
 def _plugins(folder: str, context: RunContext, files: Files) -> tuple[str, ...]:
     """Return the names of a plugin: from its manifest and marketplace, else its directory."""
-    workspace = context.checkout.workspace
-    named = [_name(_read(files, os.path.join(folder, _PLUGIN)))]
-    above = folder
-    while f"{above}{os.sep}".startswith(f"{workspace}{os.sep}"):
-        manifest = _read(files, os.path.join(above, _MARKETPLACE))
-        plugins = manifest.get("plugins") if isinstance(manifest, dict) else None
-        for plugin in plugins if isinstance(plugins, list) else []:
-            source = plugin.get("source") if isinstance(plugin, dict) else None
-            if isinstance(source, str) and os.path.normpath(os.path.join(above, source)) == folder:
-                named.append(_name(plugin))
-        above = os.path.dirname(above)
+    workspace, above = context.checkout.workspace, [folder]
+    while f"{os.path.dirname(above[-1])}{os.sep}".startswith(f"{workspace}{os.sep}"):
+        above.append(os.path.dirname(above[-1]))
     own = context.checkout.name if folder == workspace else os.path.basename(folder)
-    return tuple(dict.fromkeys(filter(None, named))) or tuple(filter(None, (own,)))
-
-
-def _name(manifest: object) -> str:
-    name = manifest.get("name") if isinstance(manifest, dict) else None
-    return name if isinstance(name, str) else ""
+    return plugin_names(above, partial(_read, files), own)
 
 
 def _read(files: Files, place: str) -> Any:  # noqa: ANN401 - JSON

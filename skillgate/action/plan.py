@@ -210,7 +210,7 @@ def _log(subject: Subject, publication: Publication, token: Callable[[], str]) -
     if subject.bench is not None:
         text += terminal_text.write(bench.view(subject.bench), Style(width=_WIDTH))
     if subject.invocations is not None:
-        from skillgate.report.invocation_lists import gates  # most runs have no such gate
+        from skillgate.report.invocations.lists import gates  # most runs have no such gate
 
         text += terminal_text.write(gates(subject.invocations.gates), Style(width=_WIDTH), verbose=True)
     lines.append(quiet(text, token))

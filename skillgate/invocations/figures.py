@@ -25,7 +25,16 @@ from skillgate.model.invocation import (
     Window,
 )
 from skillgate.stats.intervals import clopper_pearson, quantile_t, quartiles
-from skillgate.stats.resampling import METHOD, RESAMPLING, Sample, difference, resampled, sample
+from skillgate.stats.resampling import (
+    METHOD,
+    RESAMPLING,
+    Sample,
+    benjamini_hochberg,
+    difference,
+    difference_p,
+    resampled,
+    sample,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -336,6 +345,8 @@ LEAST_POINTS = 3.0
 SEED = 20_260  # of the bootstrap; fixed for reproducible output
 ENOUGH = 0.7
 """Minimum share of its points for a component to need no advice. Source: the rubric's query of opportunities."""
+ALPHA = 0.05
+"""The share of called changes that may be chance, over all skills that are compared together."""
 _LOW = 0.5  # below this share a component is low. Source: the rubric's 50 of 100, as a share (R18)
 
 _WORDS = {
@@ -412,17 +423,41 @@ def with_bootstrap(found: InvocationTrend, tally: Tally, *, seed: int = SEED) ->
     return replace(found, bootstrap=Interval(low=drawn.low, high=drawn.high, method=RESAMPLING))
 
 
+def corrected(found: Iterable[InvocationTrend]) -> tuple[InvocationTrend, ...]:
+    """Adjust trends that are reported together for their number (Benjamini and Hochberg's false discovery rate).
+
+    Of what is still called a change, at most 5 % are expected to be chance. A change that is too small to count has a
+    p of 1 here: it is never called one.
+    """
+    trends = list(found)
+    tested = [n for n, one in enumerate(trends) if one.p is not None]
+    ps = [(trends[n].p or 0.0) if _is_large(trends[n]) else 1.0 for n in tested]
+    for n, p in zip(tested, benjamini_hochberg(ps), strict=True):
+        one = replace(trends[n], p_adjusted=p, compared=len(tested))
+        if p >= ALPHA and one.trend is not Direction.STABLE:
+            why = f"among {len(tested)} skills compared together this may be chance (adjusted p = {p:.2g})"
+            one = replace(one, trend=Direction.STABLE, reason=f"{one.reason}; {why}")
+        trends[n] = one
+    return tuple(trends)
+
+
+def _is_large(found: InvocationTrend) -> bool:
+    percent, change = found.change_percent, found.change or 0.0
+    return abs(change) >= LEAST_POINTS and (percent is None or abs(round(percent, 9)) >= LEAST_PERCENT)
+
+
 def trend_json(found: InvocationTrend) -> dict[str, Any]:
     """Return a trend as a JSON object: the keys of the rubric's own result, and ours."""
     document: dict[str, Any] = encode(found)
     return document
 
 
-def change_of(then: Sample, since: Sample) -> tuple[float, Interval | None]:
-    """Return the change of a mean, and its interval; None if all values of each sample are the same."""
+def change_of(then: Sample, since: Sample) -> tuple[float, Interval | None, float]:
+    """Return the change of a mean, its interval (None if all values of each sample are the same), and its p."""
     bounds = difference(then, since)
     interval = None if bounds is None else Interval(low=bounds.low, high=bounds.high, method=METHOD)
-    return round((rounded(since.mean) or 0.0) - (rounded(then.mean) or 0.0), _ROUNDED), interval
+    change = round((rounded(since.mean) or 0.0) - (rounded(then.mean) or 0.0), _ROUNDED)
+    return change, interval, difference_p(then, since)
 
 
 def change_text(change: float, interval: Interval | None, before: int, after: int) -> str:
@@ -433,31 +468,20 @@ def change_text(change: float, interval: Interval | None, before: int, after: in
     return f"{figures} (95 % interval {signed(interval.low)} to {signed(interval.high)})"
 
 
-def is_real(interval: Interval | None) -> bool:
-    """Whether a change with this interval is more than chance.
-
-    Without spread it is: 5 and 5 equal values occur in 1 of 126 orders.
-    """
-    return interval is None or interval.low > 0 or interval.high < 0
-
-
 def _decided(found: InvocationTrend, then: Sample, since: Sample) -> InvocationTrend:
-    change, interval = change_of(then, since)
+    change, interval, p = change_of(then, since)
     percent = 100 * change / old if (old := rounded(then.mean)) else None
-    large = abs(change) >= LEAST_POINTS and (percent is None or abs(round(percent, 9)) >= LEAST_PERCENT)
+    found = replace(found, change=change, change_percent=percent, interval=interval, p=p)
     direction, reason = Direction.STABLE, change_text(change, interval, then.n, since.n)
-    if not large:
+    if not _is_large(found):
         reason += f"; a change counts from {LEAST_PERCENT:g} % and {LEAST_POINTS:g} points"
-    elif not is_real(interval):
+    elif p >= ALPHA:
         reason += "; this may be chance"
     else:
         direction = Direction.IMPROVING if change > 0 else Direction.DECLINING
     return replace(
         found,
         status="ok",
-        change=change,
-        change_percent=percent,
-        interval=interval,
         trend=direction,
         reason=reason,
     )

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from skillgate.invocations.figures import (
+    ALPHA,
     LEAST,
     change_of,
     change_text,
     flagged,
-    is_real,
     known,
     mean_interval,
     rounded,
@@ -22,9 +22,11 @@ from skillgate.invocations.figures import (
     time_of,
 )
 from skillgate.model.invocation import DIMENSIONS, Group, VersionChange
-from skillgate.stats.resampling import sample
+from skillgate.stats.resampling import benjamini_hochberg, sample
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import numpy.typing as npt
 
     from skillgate.model.invocation import SkillFigures
@@ -101,12 +103,12 @@ def _changes(seen: Observations) -> tuple[VersionChange, ...]:
 
 
 def _change(before: str, after: str, then: Sample, since: Sample) -> VersionChange:
-    change = interval = None
+    change = interval = p = None
     enough = then.n >= LEAST and since.n >= LEAST
     reason = f"{since.n} rated with {after} and {then.n} with {before}; a comparison needs {LEAST} of each"
     if enough:
-        change, interval = change_of(then, since)
-        reason = change_text(change, interval, then.n, since.n) + ("" if is_real(interval) else "; this may be chance")
+        change, interval, p = change_of(then, since)
+        reason = change_text(change, interval, then.n, since.n) + ("; this may be chance" if p >= ALPHA else "")
     return VersionChange(
         before=before,
         after=after,
@@ -118,6 +120,22 @@ def _change(before: str, after: str, then: Sample, since: Sample) -> VersionChan
         interval=interval,
         status="ok" if enough else "insufficient_data",
         reason=reason,
+        p=p,
+    )
+
+
+def corrected_versions(found: Iterable[SkillFigures]) -> tuple[SkillFigures, ...]:
+    """Adjust changes of version that are reported together for their number, as trends are."""
+    skills = tuple(found)
+    ps = [change.p for one in skills for change in one.versions if change.p is not None]
+    adjusted = iter(benjamini_hochberg(ps))
+    return tuple(
+        replace(
+            one, versions=tuple(replace(v, p_adjusted=None if v.p is None else next(adjusted)) for v in one.versions)
+        )
+        if one.versions
+        else one
+        for one in skills
     )
 
 

@@ -14,7 +14,7 @@ from skillgate import __version__, settings
 from skillgate.config import config_digest
 from skillgate.errors import IncompleteError, UsageError
 from skillgate.format import did_you_mean, plural
-from skillgate.invocations.figures import tally_of, trend_json, with_bootstrap
+from skillgate.invocations.figures import corrected, tally_of, trend_json, with_bootstrap
 from skillgate.invocations.figures import trend as compared
 from skillgate.invocations.records import existing_store
 from skillgate.invocations.summary import check, gate_json, report, verdict
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from skillgate.console import Console
+    from skillgate.invocations.catalogue import Listed
     from skillgate.invocations.records import Selection
     from skillgate.model.invocation import GateCheck, InvocationReport, InvocationTrend
     from skillgate.model.invocation_gate import Gate
@@ -93,14 +94,15 @@ def _opened(selection: Selection, session: Console) -> Iterator[_View]:
         yield _View(store, shown, selection.rubric, names, now, until, selection.days, selection.filters, session)
 
 
-def stats(selection: Selection, session: Console) -> InvocationReport:
-    """Report the figures of skills.
+def stats(selection: Selection, session: Console, directory: str | None = None) -> InvocationReport:
+    """Report the figures of skills; with a directory, also which of its skills were observed.
 
     Raises:
         UsageError: the store is unusable, or has no invocations of a skill.
         IncompleteError: the database failed.
     """
-    return replace(dashboard(selection, (), session), trends=(), opportunities=(), daily=(), by_skill=None)
+    found = dashboard(selection, (), session, directory)
+    return replace(found, trends=(), opportunities=(), daily=(), by_skill=None)
 
 
 def trend(selection: Selection, session: Console) -> InvocationReport:
@@ -113,7 +115,7 @@ def trend(selection: Selection, session: Console) -> InvocationReport:
     with _opened(selection, session) as view:
         found = replace(_whole(view), skills=(), opportunities=(), daily=(), by_skill=None)
         if view.skills:
-            found = replace(found, trends=tuple(map(partial(_trend_of, view), _each(view))))
+            found = replace(found, trends=corrected(map(partial(_trend_of, view), _each(view))))
     if found.below_minimum and not view.skills:
         few = "with fewer than five rated invocations, too few for a trend"
         session.note(f"{plural(found.below_minimum, 'skill')} {few}")
@@ -149,16 +151,27 @@ def gate(name: str, selection: Selection, session: Console) -> InvocationReport:
     )
 
 
-def dashboard(selection: Selection, gates: Sequence[str], session: Console) -> InvocationReport:
-    """Report figures, trends, opportunities, days, and the results of gates.
+def dashboard(
+    selection: Selection, gates: Sequence[str], session: Console, directory: str | None = None
+) -> InvocationReport:
+    """Report figures, trends, opportunities, days, the results of gates, and which skills of a directory were observed.
 
     Raises:
         UsageError: there is no such gate, the store is unusable, or has no invocations of a skill.
         IncompleteError: the database failed.
     """
     wanted = chosen(gates, known(session.config.get(settings.GATES)))
+    listed: tuple[Listed, ...] = ()
+    if directory is not None:
+        if selection.skills:
+            raise UsageError("--skills lists every skill of a directory; leave out the names of skills")
+        from skillgate.invocations.catalogue import catalogue, skills_of  # reads skills
+
+        listed = skills_of(directory, session.cwd)
     with _opened(selection, session) as view:
         found = _whole(view)
+        if directory is not None:
+            found = replace(found, catalogue=catalogue(directory, listed, found, view.store))
         if wanted:
             checks = _all_checks(wanted, view)
             found = replace(found, gates=checks, gate=verdict(checks))

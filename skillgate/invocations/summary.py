@@ -20,6 +20,7 @@ from skillgate.invocations.figures import (
     ENOUGH,
     LEAST,
     Improvement,
+    corrected,
     figures,
     rated,
     recommendation,
@@ -30,7 +31,7 @@ from skillgate.invocations.figures import (
     time_of,
     trend,
 )
-from skillgate.invocations.groups import with_groups, worst
+from skillgate.invocations.groups import corrected_versions, with_groups, worst
 from skillgate.invocations.rubric import LITERAL, baseline_of
 from skillgate.model.codec import encode
 from skillgate.model.invocation import Component, DayFigures, GateCheck, InvocationReport, Opportunity, Tier
@@ -55,7 +56,7 @@ MOST_SKILLS = 1_000
 """Maximum listed skills: those with the most rated invocations."""
 MOST_GROUPED = 200
 """Maximum skills with groups, versions and worst invocations: those with the most rated invocations."""
-MOST_CHARTED = 50
+MOST_CHARTED = 120
 """Maximum skills with daily figures: the best of the leaderboard."""
 MOST_DAYS = 366
 """Maximum listed days: the last ones with rated invocations."""
@@ -198,11 +199,11 @@ def report(
         until=now,
         invocations=whole.recorded,
         rated=whole.rated,
-        skills=tuple(one.figures for one in listed),
+        skills=corrected_versions(one.figures for one in listed),
         leaderboard=tuple(one.figures.skill for one in ranked),
         below_minimum=whole.below,
         tiers={tier.value: whole.tiers[tier] for tier in Tier},
-        trends=tuple(one.trend for one in ranked),
+        trends=corrected(one.trend for one in ranked),
         opportunities=opportunities(one.figures for one in listed),
         daily=_Days.of(whole.days).figures(),
         by_skill={one.figures.skill: one.days.figures() for one in ranked[:MOST_CHARTED]},

@@ -287,6 +287,8 @@ class VersionChange:
     interval: Interval | None  # of the change; None if all totals of each version are the same
     status: str  # ``ok``, or ``insufficient_data`` where a version has under five rated invocations
     reason: str
+    p: Ratio | None = None  # of no change; None with insufficient data
+    p_adjusted: Ratio | None = None  # for all changes of version that are reported together
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -395,6 +397,9 @@ class InvocationTrend:
     interval: Interval | None  # of the change, None if all totals of each window are the same
     bootstrap: Interval | None
     trend: Direction | None  # None with insufficient data
+    p: Ratio | None = None  # of no change; None with insufficient data
+    p_adjusted: Ratio | None = None  # for all skills that were compared; changes too small to count have p = 1 in it
+    compared: Count = 0  # how many skills were compared together
     weak_component: str | None  # of those that five invocations measure the one with the smallest share
     component_scores: Mapping[str, float | None]
     recommendation: str | None
@@ -437,6 +442,41 @@ class Opportunity:
     recommendation: str
 
 
+class Observed(Enum):
+    """Whether a skill of a catalogue was observed."""
+
+    USED = "used"
+    EARLIER = "earlier"  # before the window
+    NOT_OBSERVED = "not_observed"
+    UNKNOWN = "unknown"  # nothing at all was recorded in the window
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogueSkill:
+    """One skill of a directory, and what was observed of it."""
+
+    path: str
+    name: str
+    recorded_as: tuple[str, ...]  # its names in the records; empty if it is in none
+    observed: Observed
+    recorded: Count  # in the window
+    last_seen: datetime | None  # also before the window
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Catalogue:
+    """The skills of a directory; ``since`` and ``until`` are the first and the last record of any skill in the window.
+
+    What was not observed may still have been used where nothing was recorded.
+    """
+
+    directory: str
+    since: datetime | None
+    until: datetime | None
+    sources: tuple[str, ...]  # of the records
+    skills: tuple[CatalogueSkill, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InvocationReport:
     """The document; skills by average, the best first, those without one last."""
@@ -462,6 +502,7 @@ class InvocationReport:
     by_skill: Mapping[str, tuple[DayFigures, ...]] | None = None
     worst: tuple[Use, ...] = ()  # of listed skills the five worst rated invocations, the worst first
     selection: Filters | None = None  # the filters; None without any
+    catalogue: Catalogue | None = None  # the skills of a directory, if one was requested
     notices: tuple[str, ...] = ()
     gate: Verdict = _NO_GATE
     depth: str | None = None

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 _THICK = 8.0  # pixels of a bar
 _COLUMN = 140.0  # pixels of the longest column
+_EDGE = 3.0  # per cent within which a text begins or ends at its place
 _DOTS = 400  # dots of one drawing
 
 
@@ -112,13 +113,16 @@ def course(points: Sequence[Point], levels: Sequence[tuple[float, str]], ticks: 
     wide, base, most = 88 / len(points), 270.0, max(1, *(point.number for point in points))
     places = [(wide * (n + 0.5), _down(point.value, 200)) for n, point in enumerate(points)]
     shapes = [Shape("line", 0, _down(at, 200) or 0, 88, 0, "limit") for at, _ in levels]
-    shapes += [Shape("text", 89, (_down(at, 200) or 0) + 4, style="first", text=name) for at, name in levels]
+    shapes += [Shape("text", 100, (_down(at, 200) or 0) + 4, style="last level", text=name) for at, name in levels]
     shapes += _path(places)
     for n, (point, (x, y)) in enumerate(zip(points, places, strict=True)):
         size = 44 * point.number / most
         shapes.append(Shape("rect", (n + 0.15) * wide, base - size, wide * 0.7, size, "track", point.label))
         shapes += [] if y is None else [Shape("circle", x, y, 3, style="dot", text=point.label)]
-    shapes += [Shape("line", 0, base, 88, 0, "axis"), Shape("text", 89, base, style="first", text=f"n to {most:,}")]
+    shapes += [
+        Shape("line", 0, base, 88, 0, "axis"),
+        Shape("text", 100, base, style="last level", text=f"n to {most:,}"),
+    ]
     shapes += [Shape("text", places[n][0], base + 18, style=_edge(places[n][0], 88), text=name) for n, name in ticks]
     return Drawing(tuple(shapes), base + 24)
 
@@ -246,4 +250,4 @@ def within(value: float) -> float:
 
 
 def _edge(at: float, end: float = 100) -> str:
-    return "first" if at <= 1 else "last" if at >= end - 1 else ""
+    return "first" if at <= _EDGE else "last" if at >= end - _EDGE else ""

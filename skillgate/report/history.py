@@ -45,12 +45,21 @@ def view(history: History) -> View:
         return View(title, blocks=(Items(tuple(map(_course, history.trends)), "series", most=_ALL),))
     blocks: list[Block] = []
     if history.evaluations:
-        rows = tuple(map(_evaluation, history.evaluations))
-        blocks += [Heading("Benchmarks"), Table(_BENCH, rows, noun="run", most=_ALL)]
+        blocks += [Heading("Benchmarks"), evaluations(history.evaluations)]
     if history.scores:
-        blocks += [Heading("Scores"), Table(_SCORE, tuple(map(_score, history.scores)), noun="run", most=_ALL)]
+        blocks += [Heading("Scores"), scores(history.scores)]
     runs = len(history.evaluations) + len(history.scores)
     return View(plural(runs, "past result") if blocks else "Nothing of this kind is in the store", blocks=tuple(blocks))
+
+
+def evaluations(found: Sequence[PastEvaluation]) -> Table:
+    """Build a table of past runs of benchmarks."""
+    return Table(_BENCH, tuple(map(_evaluation, found)), noun="run", most=_ALL)
+
+
+def scores(found: Sequence[PastScore]) -> Table:
+    """Build a table of past scores."""
+    return Table(_SCORE, tuple(map(_score, found)), noun="run", most=_ALL)
 
 
 def bars(values: Sequence[float], top: float) -> str:

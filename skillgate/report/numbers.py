@@ -64,6 +64,24 @@ def milliseconds(value: float | None) -> str:
     return NONE if value is None else f"{value:.0f} ms"
 
 
+def amount(value: float | None) -> str:
+    """Write a large count in three digits, as in ``8.4k`` or ``11.1M``."""
+    if value is None:
+        return NONE
+    for least, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= 0.9995 * least:
+            return f"{value / least:.{1 if value < 99.95 * least else 0}f}{unit}"
+    return f"{value:.0f}"
+
+
+def duration(value_ms: float) -> str:
+    """Write a time in a fitting unit, as in ``850 ms``, ``12.3 s`` or ``21.8 min``."""
+    for least_ms, unit in ((3_600_000, "h"), (60_000, "min"), (1_000, "s")):
+        if value_ms >= least_ms:
+            return f"{value_ms / least_ms:.1f} {unit}"
+    return f"{value_ms:.0f} ms"
+
+
 def usd(value: float | None) -> str:
     """Write a price."""
     return NONE if value is None else f"${value:.4f}"

@@ -42,7 +42,10 @@ KINDS: Mapping[str, Kind] = {
     "diff": Kind("a diff of score reports", "documents:Diff", "changes:view"),
     "bench": Kind("a report of benchmarks", "bench:BenchReport", "bench:view"),
     "bench-diff": Kind("a diff of benchmarks", "bench:BenchDiff", "bench_diff:view"),
-    "invocations": Kind("a report on recorded invocations", "invocation:InvocationReport", "invocations:view"),
+    "invocations": Kind(
+        "a report on recorded invocations", "invocation:InvocationReport", "invocations.dashboard:view"
+    ),
+    "log-skill": Kind("a page of one skill", "skill_page:SkillPage", "invocations.skill_page:view"),
     "history": Kind("a history", "documents:History", "history:view"),
     "find": Kind("a list of found skills", "benchmark:FoundSkills", "choosing:view"),
     "evals": Kind("a report on eval sets", "evals:EvalsReport", "evals:view"),

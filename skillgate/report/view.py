@@ -127,7 +127,7 @@ class Table(NamedTuple):
     """A table; its first column names the rows.
 
     ``most`` is the number of rows that a terminal shows unless it is asked for everything, ``noun`` what they are, and
-    ``rest`` what is true of those that it leaves out.
+    ``rest`` what is true of those that it leaves out. On a page it ``scrolls`` in a part of the screen.
     """
 
     columns: tuple[Column, ...]
@@ -136,6 +136,7 @@ class Table(NamedTuple):
     noun: str = "row"
     most: int = 20
     rest: str = ""
+    scrolls: bool = False
 
 
 class Item(NamedTuple):
@@ -159,7 +160,7 @@ class Item(NamedTuple):
 
 
 class Items(NamedTuple):
-    """A list; ``most`` and ``noun`` as of a table.
+    """A list; ``most`` and ``noun`` as of a table. If it ``folds``, a page folds the entries after ``most`` away.
 
     ``raw``: a terminal shows every entry, and each on one line however long, for programs that read them. ``left`` is
     how many more there are that only the JSON report has.
@@ -171,6 +172,7 @@ class Items(NamedTuple):
     ordered: bool = False
     raw: bool = False
     left: int = 0
+    folds: bool = False
 
 
 class Pairs(NamedTuple):

@@ -350,6 +350,52 @@ class Plugins:
         return self._manifests[path]
 
 
+def plugin_names(above: Sequence[str], manifest: Callable[[str], Any], own: str) -> tuple[str, ...]:
+    """Return the names of a plugin: from its manifest and from marketplaces that list it, else that of its directory.
+
+    Args:
+        above: its directory, and those it lies in, the innermost first.
+        manifest: gives the JSON of a path, None where there is none.
+        own: the name of its directory.
+    """
+    named = [_name(manifest(posixpath.join(above[0], PLUGIN_FOLDER, "plugin.json")))]
+    for place in above:
+        listed = manifest(posixpath.join(place, PLUGIN_FOLDER, "marketplace.json"))
+        plugins = listed.get("plugins") if isinstance(listed, dict) else None
+        for plugin in plugins if isinstance(plugins, list) else []:
+            source = plugin.get("source") if isinstance(plugin, dict) else None
+            if isinstance(source, str) and _normal(posixpath.join(place, source)) == _normal(above[0]):
+                named.append(_name(plugin))
+    return tuple(dict.fromkeys(filter(None, named))) or tuple(filter(None, (own,)))
+
+
+def names_in_records(root: SkillRoot, name: str) -> tuple[str, ...]:
+    """Return what recorded invocations call a skill: its name and that of its directory, also with its plugin's."""
+    import json
+
+    own = tuple(dict.fromkeys(filter(None, (name, root.name))))
+    if root.plugin is None:
+        return own
+
+    def manifest(path: str) -> Any:  # noqa: ANN401 - JSON
+        try:
+            return json.loads(root.tree.read(path, limit=MAX_MANIFEST_BYTES))
+        except (OSError, ValueError, RecursionError):
+            return None
+
+    plugins = plugin_names(list(_upward(root.plugin)), manifest, root.plugin.rpartition("/")[2])
+    return (*own, *(f"{plugin}:{one}" for plugin in plugins for one in own))
+
+
+def _name(manifest: object) -> str:
+    name = manifest.get("name") if isinstance(manifest, dict) else None
+    return name if isinstance(name, str) else ""
+
+
+def _normal(path: str) -> str:
+    return posixpath.normpath(path) if path else "."
+
+
 def _upward(directory: str) -> Iterator[str]:
     """Return a directory and those it lies in, the innermost first, the tree's root last."""
     while directory:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from statistics import NormalDist
@@ -63,3 +64,42 @@ def mann_kendall(values: Sequence[float]) -> MannKendall:
         return MannKendall(s, 1.0)
     z = (abs(s) - 1) / math.sqrt(variance)
     return MannKendall(s, min(1.0, 2 * (1 - NormalDist().cdf(z))))
+
+
+class Spearman(NamedTuple):
+    """A rank correlation, and the ends of its 95 % interval."""
+
+    rho: float
+    low: float
+    high: float
+
+
+def spearman(pairs: Sequence[tuple[float, float]]) -> Spearman | None:
+    """Return Spearman's rank correlation with its interval; equal values share their mean rank.
+
+    The interval is Fisher's, with the variance of Bonett and Wright (2000).
+
+    Returns:
+        None if all values on one side are equal.
+
+    Raises:
+        ValueError: fewer than four pairs.
+    """
+    n = len(pairs)
+    if n < 4:
+        raise ValueError(f"a rank correlation needs four pairs, found {n}")
+    a, b = (_ranks([pair[side] for pair in pairs]) for side in (0, 1))
+    middle = (n + 1) / 2
+    spread = math.sqrt(sum((x - middle) ** 2 for x in a) * sum((y - middle) ** 2 for y in b))
+    if not spread:
+        return None
+    rho = max(-1.0, min(1.0, sum((x - middle) * (y - middle) for x, y in zip(a, b, strict=True)) / spread))
+    if abs(rho) == 1.0:
+        return Spearman(rho, rho, rho)
+    half = NormalDist().inv_cdf(0.975) * math.sqrt((1 + rho * rho / 2) / (n - 3))
+    return Spearman(rho, math.tanh(math.atanh(rho) - half), math.tanh(math.atanh(rho) + half))
+
+
+def _ranks(values: Sequence[float]) -> list[float]:
+    order = sorted(values)
+    return [(bisect_left(order, value) + bisect_right(order, value) + 1) / 2 for value in values]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from scipy.special import stdtr
 
 from skillgate.stats.intervals import LEVEL, Interval, quantile_t
 
@@ -125,6 +126,20 @@ def holm(ps: Sequence[float]) -> tuple[float, ...]:
     return tuple(adjusted)
 
 
+def benjamini_hochberg(ps: Sequence[float]) -> tuple[float, ...]:
+    """Adjust the p values of several tests for the false discovery rate (Benjamini and Hochberg, 1995), in their order.
+
+    Of the tests with an adjusted p of at most 5 %, at most 5 % are expected to be chance; if nothing differs, the
+    chance that there is any is at most 5 %. It holds for independent or positively dependent tests.
+    """
+    adjusted = [0.0] * len(ps)
+    least = 1.0
+    for rank, index in sorted(enumerate(sorted(range(len(ps)), key=lambda index: ps[index]), start=1), reverse=True):
+        least = min(least, len(ps) / rank * ps[index])
+        adjusted[index] = least
+    return tuple(adjusted)
+
+
 # -- The Bayesian bootstrap: every item gets a random weight, so none is ever left out.
 #
 # Source: Rubin, 1981. A mean sampled this way has no more spread than the data: for fifty equal grades none. So each
@@ -204,6 +219,7 @@ METHOD = "the wider of Welch's and the pooled t interval, at a nominal 97.5 %"
 RESAMPLING = "percentile bootstrap of both samples"
 NOMINAL = 0.975  # covers at least 95 % whatever the shape; see above
 _ROUNDED = 2  # decimals, by which equal values are found: scores have no more
+_ORDERED = 50  # values whose orders are counted; of more, p is 0 to any precision that matters
 _CELLS = 2_000_000  # numbers that are drawn at once
 
 
@@ -241,6 +257,37 @@ def difference(before: Sample, after: Sample) -> Interval | None:
     Raises:
         ValueError: a sample has fewer than two values.
     """
+    errors = _errors(before, after)
+    if errors is None:
+        return None
+    change = (after.mean or 0.0) - (before.mean or 0.0)
+    half = max(quantile_t(freedom, NOMINAL) * error for error, freedom in errors)
+    return Interval(change - half, change + half)
+
+
+def difference_p(before: Sample, after: Sample) -> float:
+    """Return the p of no difference: below 0.05 exactly where the interval of :func:`difference` excludes 0.
+
+    Without any spread it is the share of orders of the values that look so: for five and five, 2 of 252.
+
+    Raises:
+        ValueError: a sample has fewer than two values.
+    """
+    errors = _errors(before, after)
+    change = (after.mean or 0.0) - (before.mean or 0.0)
+    if errors is None:
+        few = min(before.n, _ORDERED), min(after.n, _ORDERED)
+        return min(1.0, 2 / math.comb(sum(few), few[0])) if change else 1.0
+    p = max(2 * float(stdtr(freedom, -abs(change) / error)) for error, freedom in errors)
+    return min(1.0, p * (1 - LEVEL) / (1 - NOMINAL))
+
+
+def _errors(before: Sample, after: Sample) -> tuple[tuple[float, float], ...] | None:
+    """Return standard error and degrees of freedom of the difference: Welch's and pooled; None without spread.
+
+    Raises:
+        ValueError: a sample has fewer than two values.
+    """
     if before.mean is None or before.deviation is None or after.mean is None or after.deviation is None:
         raise ValueError(f"a difference of means needs two values of each, found {before.n} and {after.n}")
     one, two = before.deviation**2 / before.n, after.deviation**2 / after.n
@@ -248,12 +295,10 @@ def difference(before: Sample, after: Sample) -> Interval | None:
         return None
     # Welch and Satterthwaite's degrees of freedom; at least those of the smaller sample, so at least one.
     freedom = (one + two) ** 2 / (one**2 / (before.n - 1) + two**2 / (after.n - 1))
-    welch = quantile_t(max(1.0, freedom), NOMINAL) * math.sqrt(one + two)
     rest = before.n + after.n - 2
     variance = ((before.n - 1) * before.deviation**2 + (after.n - 1) * after.deviation**2) / rest
-    pooled = quantile_t(rest, NOMINAL) * math.sqrt(variance * (1 / before.n + 1 / after.n))
-    change, half = after.mean - before.mean, max(welch, pooled)
-    return Interval(change - half, change + half)
+    pooled = math.sqrt(variance * (1 / before.n + 1 / after.n))
+    return (math.sqrt(one + two), max(1.0, freedom)), (pooled, float(rest))
 
 
 def resampled(before: Sequence[float], after: Sequence[float], *, seed: int) -> Interval | None:

@@ -88,7 +88,7 @@ READS_TIMES = {
     "skillgate.model.documents",
     "skillgate.model.invocation",
     "skillgate.model.shape",
-    "skillgate.report.invocations",
+    "skillgate.report.invocations.dashboard",
     "skillgate.skill.suppressions",
     "skillgate.action.github",
 }

@@ -129,7 +129,7 @@ def test_a_window_without_anything_says_where_it_lies(stored: Path) -> None:
     for word in ("stats", "trend", "dashboard"):
         done = run(stored, "log", word, "--at", "2020-01-31")
         assert done.code == 0
-        assert "2020-01-02 to 2020-02-01" in done.out
+        assert "2020-01-02 to 2020-01-31" in done.out
         assert "--days" in done.out
 
 

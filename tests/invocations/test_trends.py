@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,12 +13,14 @@ pytest.importorskip("scipy")
 from skillgate.invocations.figures import (  # noqa: E402
     LEAST_PERCENT,
     LEAST_POINTS,
+    corrected,
     recommendation,
     tally_of,
     trend,
     trend_json,
     with_bootstrap,
 )
+from skillgate.invocations.groups import corrected_versions  # noqa: E402
 from skillgate.model.codec import encode  # noqa: E402
 from skillgate.model.invocation import (  # noqa: E402
     Component,
@@ -25,6 +28,7 @@ from skillgate.model.invocation import (  # noqa: E402
     InvocationTrend,
 )
 from tests.invocations.observed import NOW, at, columns, history, seen  # noqa: E402
+from tests.report import invocations_made as made  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -37,7 +41,7 @@ SEEDS_KEYS = {
     *("status", "current_avg", "previous_avg", "trend", "change_percent", "weak_component", "component_scores"),
     "recommendation",
 }
-OUR_KEYS = {"skill", "recent", "previous", "change", "interval", "bootstrap", "reason"}
+OUR_KEYS = {"skill", "recent", "previous", "change", "interval", "bootstrap", "reason", "p", "p_adjusted", "compared"}
 
 
 def counted(some: Iterable[Observation], days: int | None = 30) -> Tally:
@@ -223,3 +227,48 @@ def test_r20_a_bootstrap_would_call_chance_a_trend_over_five_and_five() -> None:
         assert found.bootstrap is not None
         called += not found.bootstrap.low <= 0 <= found.bootstrap.high
     assert called > 0.08 * 400
+
+
+def drawn(rng: Any, changes: Sequence[float]) -> list[InvocationTrend]:
+    """Give the trends of skills of which each changed by so many points, alone."""
+    samples = ((rng.normal(60, 9, 20), rng.normal(60 + change, 9, 9)) for change in changes)
+    return [between(before.round(2).tolist(), after.round(2).tolist()) for before, after in samples]
+
+
+def called(found: Iterable[InvocationTrend]) -> int:
+    return sum(one.trend is not Direction.STABLE for one in found)
+
+
+def test_of_many_stores_of_skills_that_do_not_change_few_call_any() -> None:
+    rng = np.random.default_rng(2026)
+    stores = [drawn(rng, [0.0] * 40) for _ in range(60)]
+    assert sum(called(each) > 0 for each in stores) > 20  # each skill alone
+    assert sum(called(corrected(each)) > 0 for each in stores) <= 6
+
+
+def test_large_changes_are_called_among_many_skills_too() -> None:
+    trends = drawn(np.random.default_rng(7), [*[-30.0] * 10, *[0.0] * 110])
+    alone, found = called(trends), corrected(trends)
+    assert all(one.trend is Direction.DECLINING for one in found[:10])
+    assert called(found) <= 11 < alone
+    lost = next(one for one, was in zip(found, trends, strict=True) if one.trend is not was.trend)
+    assert (lost.compared, lost.p is not None and lost.p < 0.05) == (120, True)
+    assert "; among 120 skills compared together this may be chance (adjusted p = " in lost.reason
+
+
+def test_one_trend_alone_is_not_adjusted_and_too_few_invocations_count_for_none() -> None:
+    one, few = between((50.0, 52.0, 48.0, 51.0, 49.0), STEADY), between(STEADY, STEADY[:2])
+    assert corrected([few, one]) == (few, replace(one, p_adjusted=one.p, compared=1))
+    assert (few.p, few.p_adjusted) == (None, None)
+
+
+def test_changes_of_version_are_adjusted_over_all_skills() -> None:
+    ps = (0.01, 0.04, None, 0.03, 0.5)
+    skills = [
+        replace(
+            made.figures(f"s{n}", 70.0), versions=(replace(made.version_change("1", "2", 9.0), p=p, p_adjusted=None),)
+        )
+        for n, p in enumerate(ps)
+    ]
+    found = [one.versions[0].p_adjusted for one in corrected_versions([*skills, made.figures("none", 70.0)])[:5]]
+    assert found == [pytest.approx(0.04), pytest.approx(0.16 / 3), None, pytest.approx(0.16 / 3), pytest.approx(0.5)]

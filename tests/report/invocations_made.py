@@ -6,25 +6,35 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from skillgate.model.documents import PastScore
 from skillgate.model.invocation import (
+    Catalogue,
+    CatalogueSkill,
     Component,
     ComponentFigure,
     DayFigures,
     Direction,
+    Filters,
     GateCheck,
+    Group,
     Interval,
     Invocation,
     InvocationReport,
     InvocationScore,
     InvocationTrend,
+    Observed,
     Opportunity,
     Part,
     SkillFigures,
+    Spread,
     Tier,
+    Use,
+    VersionChange,
     Window,
 )
 from skillgate.model.report import GateOutcome, Tool, Verdict
 from skillgate.model.score import Outcome
+from skillgate.model.skill_page import Certified, Correlation, SkillPage
 from tests.report.pages import EVIL
 
 if TYPE_CHECKING:
@@ -94,6 +104,96 @@ def spread(mean: float | None, n: int) -> Mapping[str, int]:
             counts[names[middle + step]] = int(share * n)
     counts[names[middle]] = n - sum(counts.values())
     return counts
+
+
+def spread_of(p50: float, n: int = 40, **changes: Any) -> Spread:
+    """Give a spread whose 95th percentile is four times its median."""
+    return replace(Spread(p50=p50, p95=4 * p50, total=1.3 * p50 * n, n=n), **changes)
+
+
+def group(value: str | None, mean: float | None, n: int = 20, **changes: Any) -> Group:
+    """Give the invocations of a skill with one version, model or other value."""
+    found = Group(
+        value=value,
+        recorded=n + 1,
+        rated=n if mean is not None else 0,
+        average=mean,
+        interval=None if mean is None else Interval(low=mean - 5, high=mean + 4, method="t"),
+        error_rate=0.1,
+        unrecovered_rate=None,
+        first_seen=SINCE,
+        last_seen=UNTIL,
+        tokens=spread_of(3_200, n),
+        duration_ms=spread_of(12_400, n),
+    )
+    return replace(found, **changes)
+
+
+def version_change(before: str, after: str, change: float | None, **changes: Any) -> VersionChange:
+    """Give two versions; the change is more than chance from five points on."""
+    found = VersionChange(
+        before=before,
+        after=after,
+        n_before=34,
+        n_after=10 if change is not None else 2,
+        average_before=77.2,
+        average_after=77.2 + (change or 0.0),
+        change=change,
+        interval=None if change is None else Interval(low=change - 5, high=change + 5, method="Welch"),
+        status="insufficient_data" if change is None else "ok",
+        reason="2 rated of 0.5.0; a comparison needs 5" if change is None else "34 and 10 rated",
+        p=None if change is None else 0.001 if abs(change) > 5 else 0.4,
+    )
+    return replace(found, p_adjusted=found.p, **changes)
+
+
+def use(identifier: str, skill: str, points: float, **changes: Any) -> Use:
+    """Give one bad use."""
+    found = Use(
+        id=identifier,
+        skill=skill,
+        at=UNTIL - timedelta(days=2),
+        total=points,
+        completion=5.0,
+        efficiency=4.0,
+        quality=None,
+        satisfaction=0.0,
+        ending="hard_failure",
+        evidence="user_rejected",
+        version="0.3.2",
+        model="claude-sonnet-5",
+        project=None,
+        source="claude-code",
+        caller="user",
+        tokens=171_814.0,
+        duration_ms=1_305_747.0,
+        cost_usd=0.84,
+        cost_estimated=True,
+    )
+    return replace(found, **changes)
+
+
+def with_groups(whole: InvocationReport) -> InvocationReport:
+    """Give a report whose skills have versions, models, projects, sources, callers, effort and worst uses."""
+    skills = []
+    for index, one in enumerate(whole.skills):
+        mean = one.avg_score or 50.0
+        groups = {
+            "version": (group("0.4.0", mean + 3, 10), group("0.3.2", mean - 3, 30)),
+            "model": (group("claude-sonnet-5", mean), group("claude-haiku-5", mean - 8, 9), group(None, None, 2)),
+            "project": (group("web-shop", mean), group("7f3a", mean)),
+            "source": (group("claude-code", mean, 30), group("otlp", mean, 10)),
+            "caller": (group("user", mean, 12), group("model", mean, 28)),
+        }
+        spreads: dict[str, Any] = {
+            "tokens": spread_of(2_000 + 700 * index),
+            "duration_ms": spread_of(9_000 + 5_000 * index),
+            "cost_usd": spread_of(0.02 + 0.01 * index, estimated=3) if index % 3 else None,
+        }
+        moved = version_change("0.3.2", "0.4.0", (17.2, -1.4, None)[index % 3])
+        skills.append(replace(one, groups=groups, versions=(moved,), **spreads))
+    uses = (use(f"{one.skill}-{n}", one.skill, 9.0 + n + index) for index, one in enumerate(skills) for n in range(2))
+    return replace(whole, skills=tuple(skills), worst=tuple(sorted(uses, key=lambda one: one.total)))
 
 
 def trend(skill: str, before: float, now: float, called: Direction | None, **changes: Any) -> InvocationTrend:
@@ -278,9 +378,28 @@ def hostile() -> InvocationReport:
         replace(check(one, one.skill, status, one.skill, one.skill), description=one.skill)
         for one, status in zip(skills, ("failed", "triggered", "no_data", "clear", "passed") * 9, strict=False)
     ]
+    for index, one in enumerate(skills):
+        every = tuple(group(name, 50.0) for name in BAD)
+        versions = tuple(version_change(one.skill, one.skill, 9.0, reason=one.skill) for _ in range(2))
+        groups = dict.fromkeys(("version", "model", "project", "source", "caller"), every)
+        skills = (*skills[:index], replace(one, groups=groups, versions=versions), *skills[index + 1 :])
     return report(
         *skills,
         trends=trends,
+        worst=tuple(use(name, name, 9.0, ending=name, evidence=name, version=name, model=name) for name in BAD),
+        selection=Filters(model=BAD[3]),
+        catalogue=Catalogue(
+            directory=BAD[0],
+            since=SINCE,
+            until=UNTIL,
+            sources=BAD,
+            skills=tuple(
+                CatalogueSkill(
+                    path=name, name=name, recorded_as=(), observed=Observed.NOT_OBSERVED, recorded=0, last_seen=None
+                )
+                for name in BAD
+            ),
+        ),
         opportunities=tuple(
             Opportunity(skill=name, component=name, share=0.3, n=9, recommendation=name) for name in BAD
         ),
@@ -292,6 +411,48 @@ def hostile() -> InvocationReport:
         rubric_version=BAD[1],
         config_digest=BAD[2],
         tool=Tool(BAD[0], BAD[1]),
+    )
+
+
+def skill_page(name: str = "csv-import", observed: InvocationReport | None = None) -> SkillPage:
+    """Give the page of one skill, in which every text is its name."""
+    score = PastScore(
+        id=1,
+        scored_at=SINCE,
+        skill_name=name,
+        skill_path=name,
+        depth=name,
+        scoring_version=3,
+        composite=71.25,
+        ci_low=None,
+        ci_high=None,
+        badge="bronze",
+        elo=None,
+        models=(name,),
+        dimensions={},
+        errors=2,
+        warnings=0,
+        evaluated=True,
+        gate_passed=False,
+        origin="import",
+        commit_id=name,
+        branch=name,
+    )
+    return SkillPage(
+        tool=Tool("1.2.3"),
+        store=name,
+        skill=name,
+        promised=(score,),
+        tested=(),
+        certificate=Certified(
+            badge=None, certified=False, issued="2026-07-01", expires=name, expired=False, reason=name
+        ),
+        observed=observed or replace(eight(), skills=eight().skills[5:6], trends=eight().trends[5:6]),
+        correlations=(
+            Correlation(depth="quick", n=40, rho=0.62, low=0.36, high=0.79),
+            Correlation(depth=name, n=3, rho=None, low=None, high=None, reason="3 skills; a correlation needs 10"),
+        ),
+        notices=(name,),
     )
 
 

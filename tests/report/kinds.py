@@ -79,6 +79,7 @@ def documents() -> dict[str, Any]:
             policy=DiffPolicy(),
         ),
         "invocations": invocations_made.eight(),
+        "log-skill": invocations_made.skill_page(),
         "history": History(tool=_TOOL, store="sqlite:///x", trends=(_trend(),)),
         "find": FoundSkills(tool=_TOOL, skills=(FoundSkill(id="s", adapter_type=AdapterType.SUBPROCESS),), matched=1),
         "evals": _evals(),

@@ -14,10 +14,11 @@ pytest.importorskip("jinja2")
 from skillgate.format import Style
 from skillgate.model.invocation import DayFigures, Direction, InvocationReport, Tier
 from skillgate.model.report import Verdict
-from skillgate.report import charts, invocation_lists
+from skillgate.report import charts
 from skillgate.report.formats import html, markdown, text
 from skillgate.report.formats.text import columns
-from skillgate.report.invocations import stretches, view
+from skillgate.report.invocations import lists, skill_page
+from skillgate.report.invocations.dashboard import stretches, view
 from tests.report import invocations_made as made
 from tests.report.pages import Page
 from tests.report.test_html_browser import _CONTRAST, _UNFOLD
@@ -36,23 +37,28 @@ REPORTS = {
     "unrated": made.unrated(),
     "hostile": made.hostile(),
     "many": made.many(60),
+    "grouped": made.with_groups(made.eight()),
     "year": replace(made.eight(), daily=made.days(70.0, 400, gaps=range(30, 90))),
 }
 SCORED = [made.an_invocation(), made.an_invocation(invocation_id=made.BAD[0], skill_name=made.BAD[8], total=None)]
 LISTS = {
-    "scores": invocation_lists.scores(SCORED),
-    "score": invocation_lists.scores(SCORED[:1], made.PARTS),
-    "list": invocation_lists.listed(SCORED),
-    "record": invocation_lists.record(*SCORED[0], made.PARTS, {"origin": None}, {"model": ("m", True)}),
-    "stats": invocation_lists.stats(made.unrated().skills + made.eight().skills),
-    "trends": invocation_lists.trends(made.eight().trends),
-    "gates": invocation_lists.gates(made.gated().gates),
-    "hostile-stats": invocation_lists.stats(made.hostile().skills),
-    "hostile-trends": invocation_lists.trends(made.hostile().trends),
-    "hostile-gates": invocation_lists.gates(made.hostile().gates),
+    "scores": lists.scores(SCORED),
+    "score": lists.scores(SCORED[:1], made.PARTS),
+    "list": lists.listed(SCORED),
+    "record": lists.record(*SCORED[0], made.PARTS, {"origin": None}, {"model": ("m", True)}),
+    "stats": lists.stats(made.report(*made.unrated().skills, *made.eight().skills)),
+    "trends": lists.trends(made.eight().trends),
+    "gates": lists.gates(made.gated().gates),
+    "hostile-stats": lists.stats(made.hostile()),
+    "hostile-trends": lists.trends(made.hostile().trends),
+    "hostile-gates": lists.gates(made.hostile().gates),
 }
-VIEWS = {name: view(report) for name, report in REPORTS.items()} | LISTS
-PAGES = {name: html.write(VIEWS[name]) for name in REPORTS}
+SKILLS = {
+    "skill": skill_page.view(made.skill_page()),
+    "hostile-skill": skill_page.view(made.skill_page(made.BAD[0], made.hostile())),
+}
+VIEWS = {name: view(report) for name, report in REPORTS.items()} | LISTS | SKILLS
+PAGES = {name: html.write(VIEWS[name]) for name in (*REPORTS, *SKILLS)}
 CODE = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -71,13 +77,13 @@ def row(what: View | InvocationReport, skill: str, **options: Any) -> str:
     return next(line for line in lines if CODE.sub("", line).startswith(f"{skill} "))
 
 
-@pytest.mark.parametrize("name", ["gated", "unrated", "lists"])
+@pytest.mark.parametrize("name", ["gated", "unrated", "grouped", "skill", "lists"])
 def test_what_is_namesis_what_was_shown(name: str) -> None:
     names = ("score", "record", "stats", "trends") if name == "lists" else (name,)
     assert matches_golden(f"invocations-{name}.tree", "\n".join(dump(VIEWS[each]) for each in names))
 
 
-@pytest.mark.parametrize("width", [60, 72, 100, 160])
+@pytest.mark.parametrize("width", [60, 72, 80, 120, 160])
 @pytest.mark.parametrize("name", VIEWS)
 def test_no_line_is_wider_than_the_terminal_and_colours_add_nothing(name: str, width: int) -> None:
     for verbose in (True, False):
@@ -87,7 +93,9 @@ def test_no_line_is_wider_than_the_terminal_and_colours_add_nothing(name: str, w
         assert CODE.sub("", painted) == plain
 
 
-@pytest.mark.parametrize("name", ["hostile", "hostile-gates", "hostile-stats", "hostile-trends", "scores", "list"])
+@pytest.mark.parametrize(
+    "name", ["hostile", "hostile-skill", "hostile-gates", "hostile-stats", "hostile-trends", "scores", "list"]
+)
 def test_nothing_of_a_name_is_obeyed(name: str) -> None:
     said = shown(VIEWS[name], 80)
     assert not {each for each in said if ord(each) < 32 and each != "\n"}
@@ -134,7 +142,7 @@ def test_figures_over_all_skills_are_not_taken_from_a_part_of_them() -> None:
 def test_no_figure_reads_as_one_that_it_does_not_reach(changes: dict[str, Any], words: tuple[str, ...]) -> None:
     shares = {"shares": changes.pop("shares")} if "shares" in changes else {}
     figures = replace(made.figures("near", 60.0, **shares), **changes)
-    assert all(word in shown(invocation_lists.stats([figures]), 160).split("\n\n", 1)[1] for word in words)
+    assert all(word in shown(lists.stats(made.report(figures)), 160).split("\n\n", 1)[1] for word in words)
 
 
 def test_what_was_not_measured_is_a_dash_with_its_reason() -> None:
@@ -184,41 +192,40 @@ def test_the_verdict_of_gates() -> None:
         (failed, "FAILED a: 1 of 1 skill; FAILED b: 1 of 1 skill; FAILED c: 1 of 1 skill; 2 more gates", "fail"),
         ([], "No skill was checked: no invocation is recorded here", "none"),
     ):
-        found = invocation_lists.gates(checks)
+        found = lists.gates(checks)
         assert (found.title, found.mark) == (title, mark)
     whole = view(made.report(good, gates=(gap,), gate=Verdict(passed=False)))
     assert (whole.mark, whole.title) == ("fail", "NO DATA publish: 1 of 1 skill")
 
 
 def test_a_trend_says_what_it_rests_on() -> None:
-    said = shown(invocation_lists.trends([made.trend("x", 80.0, 70.0, Direction.DECLINING)]), 200)
+    said = shown(lists.trends([made.trend("x", 80.0, 70.0, Direction.DECLINING)]), 200)
     for words in (
         "↘ declining  x\n",
         "last 7 days 70.0 (n 12), before 80.0 (n 28), change −10.0 points, −12.5 %; 95 % −14.1 to −5.9, resampled",
         "95 %       Welch\nresampled  bootstrap\n",
     ):
         assert words in said
-    few = shown(invocation_lists.trends([made.trend("x", 80.0, 70.0, None)]), 200)
+    few = shown(lists.trends([made.trend("x", 80.0, 70.0, None)]), 200)
     assert "· too few to compare" in few
     assert "3 of 5 in the last 7 days" in few
 
 
 def test_nothing_recorded_is_said() -> None:
-    lists = invocation_lists
-    for found in (lists.stats([]), lists.trends([]), lists.scores([]), lists.listed([])):
+    for found in (lists.stats(made.empty()), lists.trends([]), lists.scores([]), lists.listed([])):
         assert shown(found) == "No invocation is recorded here\n"
 
 
 def test_an_id_is_never_cut() -> None:
     identifier = "5f0c2a1e-8a55-4fd4-8f8c-2d38c9a4a8d1"
-    found = invocation_lists.listed([made.an_invocation(invocation_id=identifier, skill_name="a-long-name-" * 9)])
+    found = lists.listed([made.an_invocation(invocation_id=identifier, skill_name="a-long-name-" * 9)])
     assert all(identifier in shown(found, width) for width in (60, 80, 100, 120))
 
 
 def test_markdown_is_bounded_and_inert_whatever_it_holds() -> None:
     checks = made.hostile().gates * 200
     for limit in (20_000, 30_000):
-        said = markdown.write(invocation_lists.gates(checks), limit=limit)
+        said = markdown.write(lists.gates(checks), limit=limit)
         assert len(said.encode()) <= limit
         assert re.search(r"more (parts|skills) in the JSON report", said)
     whole = markdown.write(view(made.hostile()))
@@ -339,6 +346,7 @@ def test_in_a_browser_nothing_runs_and_nothing_is_too_wide(browser: Browser, fol
         assert browser.run("document.querySelectorAll('img, iframe, link, form, object').length") == 0
         assert browser.run("document.scripts.length") == 1
         assert browser.run("document.documentElement.scrollWidth") <= width
+        assert browser.run("document.documentElement.scrollHeight") < 12_000
         assert browser.seen.requests == [(folder / f"{name}.html").as_uri()]
         assert browser.seen.problems == []
 
@@ -364,7 +372,8 @@ def test_in_a_browser_the_tiers_differ_and_a_dot_is_where_its_figure_is(
     assert browser.run("getComputedStyle(document.querySelector('figure .path')).stroke") != "none"
     first, levels = browser.run("""(() => {
       const at = document.querySelector('figure circle').getBoundingClientRect();
-      const level = [...document.querySelectorAll('figure .limit')].map(each => each.getBoundingClientRect().top);
+      const lines = [...document.querySelector('figure').querySelectorAll('.limit')];
+      const level = lines.map(each => each.getBoundingClientRect().top);
       return [(level[1] - at.top - at.height / 2) / (level[1] - level[0]) * 15 + 75, level.length];
     })()""")
     assert first == pytest.approx(REPORTS["eight"].daily[0].average, abs=0.5)
@@ -374,10 +383,8 @@ def test_in_a_browser_the_tiers_differ_and_a_dot_is_where_its_figure_is(
 def test_in_a_browser_every_chart_has_a_name_or_is_passed_over(browser: Browser, folder: Path) -> None:
     show(browser, folder / "gated.html")
     names = browser.run("[...document.querySelectorAll('svg[role=img]')].map(each => each.ariaLabel)")
-    assert [name.partition(":")[0] for name in names] == [
-        "Average and number of rated invocations, every day",
-        "All skills",
-    ]
+    course = "Average and number of rated invocations, every day"
+    assert [name.partition(":")[0] for name in names] == [*[course] * 8, "All skills"]  # of all, and of each skill
     assert browser.run("document.querySelectorAll('svg:not([role=img], [aria-hidden=true])').length") == 0
 
 
@@ -389,3 +396,62 @@ def test_in_a_browser_a_link_leads_to_the_details_of_its_skill(browser: Browser,
     row = "document.querySelector(':target').closest('tr').previousElementSibling"
     assert browser.run(f"{row}.querySelector('code').innerText") == "legacy-migration"
     assert -1 <= browser.run("document.querySelector(':target').getBoundingClientRect().top") < 900
+
+
+def test_in_a_browser_120_skills_have_their_chart_at_the_top_and_are_filtered(browser: Browser, tmp_path: Path) -> None:
+    page = tmp_path / "many.html"
+    page.write_text(html.write(view(made.with_groups(made.many(120)))), encoding="utf-8")
+    for width in (1280, 390):
+        browser.screen(width)
+        browser.open(page.as_uri())
+        assert browser.run("document.querySelector('figure').getBoundingClientRect().top") < 1_500
+        assert browser.run("document.documentElement.scrollWidth") <= width
+        assert browser.run("document.documentElement.scrollHeight") < 12_000
+    browser.screen(1280)
+    browser.open(page.as_uri())
+    rows = "[...document.querySelectorAll('.scrolls')].at(-2).querySelectorAll(':scope > table > tbody > tr')"
+    shown_rows = (
+        f"[...{rows}].filter(each => !each.hidden && !each.matches('.below')).map(each => each.cells[0].innerText)"
+    )
+    assert len(browser.run(shown_rows)) == 120
+    browser.run("""(() => {
+      const field = [...document.querySelectorAll('.scrolls')].at(-2).previousElementSibling;
+      field.value = 'skill-11'; field.dispatchEvent(new Event('input'));
+    })()""")
+    names = browser.run(shown_rows)
+    assert [name.split()[0] for name in names] == ["skill-11", *(f"skill-{n}" for n in range(110, 120))]
+
+
+def test_the_tier_is_in_the_row_at_80_columns() -> None:
+    lines = shown(made.with_groups(made.eight()), 80, verbose=False).splitlines()
+    assert any(
+        re.fullmatch(r"csv-import +58\.4 \(55\.2–61\.6\)  Below Average  ↘ −15\.6 +47 +7\.5 %", one) for one in lines
+    )
+    assert any(re.fullmatch(r"csv-import +5\.5k · 22\.0k +34\.0 s · 2\.3 min +≈ .*", one) for one in lines)
+
+
+def test_versions_are_compared_and_what_may_be_chance_says_so() -> None:
+    said = shown(made.with_groups(made.eight()), 120)
+    assert "↗  pdf-forms 0.3.2 → 0.4.0: +17.2\n   77.2 (n 34) → 94.4 (n 10); 95 % +12.2 to +22.2\n" in said
+    assert re.search(r"→  release-notes 0\.3\.2 → 0\.4\.0: −1\.4\n.*; this may be chance", said)
+    assert "·  code-review 0.3.2 → 0.4.0: too few to compare" in said
+    assert "5 other changes of version without a difference beyond chance" in said
+
+
+def test_one_value_of_a_dimension_has_no_table_and_several_are_weighed_by_their_rated_uses() -> None:
+    whole = made.with_groups(made.report(made.figures("a", 80.0), made.figures("b", 60.0)))
+    said = shown(whole, 120)
+    assert re.search(r"claude-sonnet-5 +2 +42 +40 +70\.0", said)
+    alone = replace(
+        whole, skills=tuple(replace(one, groups={"model": (made.group("m", 70.0),)}) for one in whole.skills)
+    )
+    assert "\nModels\n" in said
+    assert "\nModels\n" not in shown(alone, 120)
+
+
+def test_a_window_that_ends_at_midnight_ends_with_the_day_before() -> None:
+    from datetime import UTC, datetime, timedelta
+
+    until = datetime(2026, 11, 21, tzinfo=UTC)
+    report = replace(made.eight(), until=until, since=until - timedelta(days=30))
+    assert "2026-10-22 to 2026-11-20" in shown(report)

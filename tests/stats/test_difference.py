@@ -10,7 +10,14 @@ import pytest
 np = pytest.importorskip("numpy")
 scipy_stats = pytest.importorskip("scipy.stats")
 
-from skillgate.stats.resampling import Sample, difference, resampled, sample  # noqa: E402
+from skillgate.stats.resampling import (  # noqa: E402
+    Sample,
+    benjamini_hochberg,
+    difference,
+    difference_p,
+    resampled,
+    sample,
+)
 
 FEW_WIDE = ([60.0, 61.0, 62.0, 63.0, 64.0, 62.0, 61.0, 63.0], [20.0, 95.0, 50.0, 70.0, 85.0])
 FEW_NARROW = ([20.0, 95.0, 50.0, 70.0, 85.0, 40.0, 99.0, 10.0], [61.0, 62.0, 63.0, 62.0, 61.5])
@@ -75,3 +82,34 @@ def test_resampling_a_million_values_draws_counts_of_distinct_ones() -> None:
     assert found is not None
     # The standard error of each mean is 28.87 ÷ 1000; of the difference 0.0408, and 1.96 times that is 0.080.
     assert found == pytest.approx((0.92, 1.08), abs=0.01)
+
+
+@pytest.mark.parametrize("pair", [FEW_WIDE, FEW_NARROW])
+def test_p_is_twice_the_larger_of_welchs_and_the_pooled_one(pair: tuple[list[float], list[float]]) -> None:
+    before, after = pair
+    alone = [scipy_stats.ttest_ind(after, before, equal_var=pooled).pvalue for pooled in (True, False)]
+    assert difference_p(sample(before), sample(after)) == pytest.approx(min(1.0, 2 * max(alone)))
+
+
+def test_p_is_below_five_percent_exactly_where_the_interval_excludes_0() -> None:
+    rng, seen = np.random.default_rng(3), set()
+    for number in range(400):
+        before, after = rng.normal(60, 10, 9), rng.normal(60 + number % 20, 4 + number % 7, 6)
+        found = difference(sample(before), sample(after))
+        assert found is not None
+        excludes = found.low > 0 or found.high < 0
+        assert (difference_p(sample(before), sample(after)) < 0.05) == excludes
+        seen.add(excludes)
+    assert seen == {True, False}
+
+
+def test_p_without_any_spread_is_the_share_of_orders_that_look_so() -> None:
+    assert difference_p(sample([60.0] * 5), sample([75.0] * 5)) == pytest.approx(2 / 252)
+    assert difference_p(sample([60.0] * 5), sample([60.0] * 5)) == 1.0
+
+
+def test_false_discoveries_are_adjusted_as_scipy_does() -> None:
+    for n in (1, 2, 30):
+        ps = np.random.default_rng(n).random(n) ** 3
+        assert benjamini_hochberg(list(ps)) == pytest.approx(tuple(scipy_stats.false_discovery_control(ps)))
+    assert benjamini_hochberg([]) == ()

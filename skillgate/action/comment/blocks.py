@@ -60,8 +60,9 @@ def blocks(subject: Subject, rows: Sequence[Row], links: Links) -> Iterator[Bloc
         yield from _folding(Items(tuple(Item(bounded(text, REASON)) for text in subject.run.policy_changes), "change"))
     yield from table(rows, links, compared=compared)
     yield from _benchmark(subject)
-    if subject.invocations is not None and subject.invocations.gates:
-        yield _gates(subject.invocations)
+    if subject.invocations is not None:
+        yield from _observed(subject, subject.invocations, rows, links)
+        yield from [_gates(subject.invocations)] if subject.invocations.gates else []
     came = [finding for row in rows for finding in row.came]
     yield from found("New findings" if compared else "Findings", came, links, first=_is_untriggered(rows))
     yield from _todo(rows, links, {id(finding) for finding in came})
@@ -300,14 +301,37 @@ def _worst_first(one: CompletionReport) -> tuple[bool, float, str]:
     return one.gate.passed is not False, one.summary.completion_rate or 0.0, one.skill_id
 
 
+def _observed(subject: Subject, report: InvocationReport, rows: Sequence[Row], links: Links) -> Iterator[Block]:
+    """Show one line for each touched skill with records: its score, its benchmark, and what was observed."""
+    from skillgate.report.invocations import dashboard, groups  # most runs have no records
+
+    figures = {one.skill: one for one in report.skills}
+    tested = {one.skill_path: one.summary.completion_rate for one in (subject.bench.reports if subject.bench else ())}
+    items = []
+    for row in rows:
+        seen = figures.get(row.path)
+        if row.untouched or row.result is None or seen is None or not seen.recorded:
+            continue
+        score, tier = row.result.composite.score, groups.tier_of(seen.avg_score)
+        rated = f"{tier.value}, {seen.invocation_count:,} rated" if tier else f"{seen.recorded:,} recorded, none rated"
+        parts = [f"score {points(score)}" if score is not None else "no score"]
+        parts += [f"benchmark {numbers.share(share)}"] if (share := tested.get(row.path)) is not None else []
+        parts.append(f"observed {numbers.total(seen.avg_score)} ({rated})")
+        parts += [f"failed {numbers.rate(seen.unrecovered_rate)}"] if seen.unrecovered_rate is not None else []
+        items.append(Item((*named(row, links), f": {', '.join(parts)}")))
+    if items:
+        yield Note((Span("In use", "strong"), f", {bounded(dashboard.of_window(report), 80)}:"))
+        yield from _folding(Items(tuple(items), "skill"))
+
+
 def _gates(report: InvocationReport) -> Fold:
     """Show the result of each gate on recorded invocations, folded away."""
-    from skillgate.report import invocation_lists, invocations  # most runs ask no such gate
+    from skillgate.report.invocations import dashboard, lists  # most runs ask no such gate
 
     rated = f"{plural(report.rated, 'invocation')} rated by rubric {report.rubric_version}"
-    about = f"{rated}, of {report.invocations:,} in {invocations.of_window(report)}"
-    table = invocation_lists.gates(report.gates)
-    summary = f"Gates on recorded invocations: {invocations.decided(report.gates)}"
+    about = f"{rated}, of {report.invocations:,} in {dashboard.of_window(report)}"
+    table = lists.gates(report.gates)
+    summary = f"Gates on recorded invocations: {dashboard.decided(report.gates)}"
     return Fold(summary, (*table.blocks, Note(bounded(about, 200), "muted")), mark=table.mark)
 
 

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from skillgate import settings
-from skillgate.cli import log_export, log_query, log_serve, log_sync
+from skillgate.cli import log_export, log_query, log_serve, log_skill, log_sync
 from skillgate.cli.grading_options import (
     add_grading,
     grade_endings,
@@ -32,7 +32,7 @@ from skillgate.cli.options import (
     write_text,
 )
 from skillgate.cli.store_options import add_store, day_of, past
-from skillgate.errors import EXIT_PASSED, UsageError
+from skillgate.errors import EXIT_GATE_FAILED, EXIT_PASSED, UsageError
 from skillgate.files import require_place
 from skillgate.format import Style, printable
 from skillgate.invocations.records import (
@@ -70,6 +70,7 @@ _WORDS = {
     "stats": "show the figures of each skill",
     "trend": "compare the last seven days with the days before",
     "gate": "check skills against a gate: publish, feature, deprecation, or one from the configuration",
+    "skill": log_skill.SUMMARY,
     "dashboard": "show leaderboard, tiers, trends and improvements, as tables, JSON or a page",
     "query": "answer one of the three queries that were published with the rubric",
     "export": "write invocations with their scores as CSV or Parquet",
@@ -102,6 +103,7 @@ interval of the difference excludes 0. So fewer than one in twenty reported chan
 A gate is either a requirement, which fails on too few invocations, or a trigger, which asks for a review if all of its
 conditions hold. Without SKILL every skill in the store is checked. Exits with 1 if a requirement failed or a trigger
 fired, and with 3 if there is not enough data to decide.""",
+    "skill": log_skill.DETAILS,
     "query": log_query.DESCRIPTION,
     "export": log_export.DESCRIPTION,
     "purge": """\
@@ -124,6 +126,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _listing(parsers["list"], parsers["show"])
     _changing(parsers["rescore"], parsers["purge"])
     _reporting(parsers["stats"], parsers["trend"], parsers["gate"], parsers["dashboard"])
+    _one_skill(parsers["skill"])
     _taking_out(parsers["query"], parsers["export"])
 
 
@@ -205,12 +208,26 @@ def _reporting(
     dashboard: argparse.ArgumentParser,
 ) -> None:
     gate.add_argument("gate", metavar="GATE", help="the name of the gate")
+    gate.add_argument(
+        "--webhook-url-from",
+        metavar="VARIABLE",
+        help=Rare(
+            "the environment variable with an address; if the gate fails or triggers, its result is posted there"
+        ),
+    )
     for one in (stats, trend, gate, dashboard):
         _add_skills(one)
         _add_rubric(one)
         _add_day(one)
         _add_window(one)
         _add_filters(one)
+    for one in (stats, dashboard):
+        one.add_argument(
+            "--skills",
+            metavar="DIR",
+            dest="directory",
+            help="also list every skill of DIR: used, used earlier, or not observed",
+        )
     dashboard.add_argument(
         "--gate", metavar="GATE", dest="gates", action="append", default=[], help="also show a gate; repeatable"
     )
@@ -226,6 +243,13 @@ def _taking_out(querying: argparse.ArgumentParser, exporting: argparse.ArgumentP
         _add_day(one)
         _add_window(one)
     log_export.add_arguments(exporting)
+
+
+def _one_skill(parser: argparse.ArgumentParser) -> None:
+    log_skill.add_arguments(parser)
+    for add in (_add_rubric, _add_day, _add_window, _add_filters):
+        add(parser)
+    parser.set_defaults(skills=())
 
 
 def _add_rubric(parser: argparse.ArgumentParser) -> None:
@@ -311,7 +335,7 @@ def _run_add(args: argparse.Namespace, session: Console) -> int:
 def _run_score(args: argparse.Namespace, session: Console) -> int:
     """Score the invocations of files."""
     from skillgate.invocations.scoring import score
-    from skillgate.report.invocation_lists import scores
+    from skillgate.report.invocations.lists import scores
 
     found = score(ScoreRequest(tuple(args.files), args.format, _rubric(args, session), args.skill_category), session)
     if session.json:
@@ -325,7 +349,7 @@ def _run_score(args: argparse.Namespace, session: Console) -> int:
 def _run_list(args: argparse.Namespace, session: Console) -> int:
     """List invocations."""
     from skillgate.invocations.records import list_invocations
-    from skillgate.report.invocation_lists import listed
+    from skillgate.report.invocations.lists import listed
 
     selection = _selection(args, session)
     found = list_invocations(selection, args.limit, session)
@@ -346,7 +370,7 @@ def _run_list(args: argparse.Namespace, session: Console) -> int:
 def _run_show(args: argparse.Namespace, session: Console) -> int:
     """Show one invocation."""
     from skillgate.invocations.records import show
-    from skillgate.report.invocation_lists import record
+    from skillgate.report.invocations.lists import record
 
     found = show(ShowRequest(args.store, args.id, _rubric(args, session)), session)
     stored = found.record
@@ -385,13 +409,13 @@ def _run_stats(args: argparse.Namespace, session: Console) -> int:
     """Show the figures of skills."""
     _require_statistics()
     from skillgate.invocations.reporting import stats
-    from skillgate.report.invocation_lists import stats as figures
+    from skillgate.report.invocations.lists import stats as figures
 
-    found, style = stats(_selection(args, session), session), style_of(session)
+    found, style = stats(_selection(args, session), session, args.directory), style_of(session)
     if session.json or not found.skills:
         session.out(render(found, "invocations", "json" if session.json else "text", style))
     else:
-        session.out(_shown(figures(found.skills), session))
+        session.out(_shown(figures(found), session))
     return EXIT_PASSED
 
 
@@ -399,7 +423,7 @@ def _run_trend(args: argparse.Namespace, session: Console) -> int:
     """Show what changed."""
     _require_statistics()
     from skillgate.invocations.reporting import trend, trend_document
-    from skillgate.report.invocation_lists import trends
+    from skillgate.report.invocations.lists import trends
 
     selection = _selection(args, session)
     found = trend(selection, session)
@@ -421,13 +445,19 @@ def _run_gate(args: argparse.Namespace, session: Console) -> int:
     _require_statistics()
     from skillgate.invocations.reporting import gate, gate_document
     from skillgate.invocations.summary import exit_code
-    from skillgate.report.invocation_lists import gates
+    from skillgate.invocations.webhook import document, post, webhook_from
+    from skillgate.report.invocations.lists import gates
 
+    variable = args.webhook_url_from
+    webhook = None if variable is None else webhook_from(variable, session.environ)
     selection = _selection(args, session)
     found = gate(args.gate, selection, session)
     text = gate_document(found, selection) if session.json else _shown(gates(found.gates), session)
     session.out(text)
-    return exit_code(found.gates)
+    code = exit_code(found.gates)
+    if webhook is not None and code == EXIT_GATE_FAILED:
+        post(webhook, document(found), session)
+    return code
 
 
 def _run_dashboard(args: argparse.Namespace, session: Console) -> int:
@@ -438,7 +468,7 @@ def _run_dashboard(args: argparse.Namespace, session: Console) -> int:
     form = output_format(args)
     for _, path in args.output_file:
         require_place(path, session.cwd)
-    found = dashboard(_selection(args, session), args.gates, session)
+    found = dashboard(_selection(args, session), args.gates, session, args.directory)
     for file_form, path in args.output_file:
         write_text(path, render(found, "invocations", file_form, Style()), session)
     session.out(render(found, "invocations", form, style_of(session), verbose=session.verbose))
@@ -448,6 +478,12 @@ def _run_dashboard(args: argparse.Namespace, session: Console) -> int:
 def _run_export(args: argparse.Namespace, session: Console) -> int:
     """Export invocations."""
     return log_export.run(args, _selection(args, session), session)
+
+
+def _run_skill(args: argparse.Namespace, session: Console) -> int:
+    """Show one skill."""
+    _require_statistics()
+    return log_skill.run(args, session, _selection(args, session))
 
 
 _RUN: dict[str, Callable[[argparse.Namespace, Console], int]] = {
@@ -463,6 +499,7 @@ _RUN: dict[str, Callable[[argparse.Namespace, Console], int]] = {
     "trend": _run_trend,
     "gate": _run_gate,
     "dashboard": _run_dashboard,
+    "skill": _run_skill,
     "query": log_query.run,
     "export": _run_export,
     "purge": _run_purge,

@@ -317,9 +317,11 @@ class _Writer:
             yield self.style.paint(" " * indent + head.rstrip(), *colors)
             head, indent = "", indent + 2
         hang = " " * (indent + columns(head))
-        lines = wrap(text, max(20, self.style.width - len(hang)))
-        if not colors:
-            lines = [self._spans(parts)] if len(lines) == 1 else self._repainted(lines, parts)
+        room = max(20, self.style.width - len(hang))
+        lines = wrap(text, room)
+        if not colors:  # a line that is wrapped has no double spaces
+            fits = len(lines) == 1 and columns(text) <= room
+            lines = [self._spans(parts)] if fits else self._repainted(lines, parts)
         start = " " * indent + head
         yield self.style.paint(start + lines[0], *colors)
         yield from (self.style.paint(hang + line, *colors) for line in lines[1:])

@@ -3,13 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from datetime import date
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.format import apart, plural, signed
-from skillgate.model.invocation import Component, Direction, Tier
+from skillgate.model.invocation import DIMENSIONS, Component, Direction, Tier
 from skillgate.report import charts
 from skillgate.report.findings import bounded
+from skillgate.report.invocations.groups import (
+    LONG,
+    TONES,
+    UNRATED,
+    catalogue,
+    effort,
+    effort_cells,
+    name,
+    over_all,
+    tier_cells,
+    tier_of,
+    use_items,
+    version_items,
+    versions,
+    within,
+    worst,
+)
 from skillgate.report.numbers import NONE, ends, rate, total
 from skillgate.report.view import (
     Cell,
@@ -29,6 +46,7 @@ from skillgate.report.view import (
     code,
     columns,
     joined,
+    plain,
     spans,
 )
 
@@ -49,19 +67,15 @@ if TYPE_CHECKING:
 
 BROKEN, UNDECIDED, TOO_FEW = ("failed", "triggered"), ("no_data", "unmeasured"), "insufficient_data"
 """Outcomes of gates that need action, those that leave a gap, and that of a trigger without enough data."""
-UNRATED = "unrated"
 _ORDER = (*BROKEN, *UNDECIDED, "passed", "clear", TOO_FEW)
 _LEAST = 5  # rated invocations before a skill is listed, or a window of a trend counts. Source: the rubric's queries
 _WEAK = 0.7  # share of its points below which a component is weak. Source: the rubric's query for improvements
 _LOW = 0.5  # below it a component is very weak. Source: the rubric's levels of advice, of shares instead of points
 _GATES = 3  # of a headline
+_NEWS = 12  # skills in the verdict
 _NAME = 60  # characters of the name of a gate in it
 _POINTS, _SPARK = 120, 45  # stretches of a course, and of a small one
 _TICKS = 5
-_TIERS: Mapping[Tier | None, Tone] = {
-    **{Tier.EXCELLENT: "good", Tier.GOOD: "good", Tier.ACCEPTABLE: "fair"},
-    **{Tier.BELOW_AVERAGE: "poor", Tier.POOR: "poor", Tier.FAILING: "poor", None: "muted"},
-}
 _ARROWS = {Direction.IMPROVING: "↗", Direction.DECLINING: "↘", Direction.STABLE: "→", None: "·"}
 _TRENDS: Mapping[Direction | None, Tone] = {
     **{Direction.DECLINING: "poor", Direction.IMPROVING: "good", Direction.STABLE: "", None: "muted"}
@@ -83,37 +97,28 @@ def view(report: InvocationReport) -> View:
         blocks.append(Note((code("skillgate log import FILE…"), f" records some{further}.")))
     else:
         blocks.append(Figures(tuple(_overview(report))))
+    course, step = stretches(report.daily, _POINTS)
+    if course:  # at the top, where it is seen first
+        blocks.append(Fold("Over time", tuple(_over_time(course, step)), open=True, quiet=True))
     if report.gates:
         blocks += [Heading("Gates"), *gate_folds(report.gates, names)]
     if report.invocations:
-        blocks += [*_leaderboard(report, board, names), *_improve(report, names), *_more(report, board, names)]
+        blocks += [*_leaderboard(report, board, names), *versions(report, names), *_improve(report, names)]
+        blocks += [*effort(report.skills, names), *over_all(report), *worst(report.worst, names)]
+    blocks += catalogue(report, names)
+    if report.invocations:
+        blocks += _more(report, board, names)
+    news: list[Line] = [joined((name(skill, names), text), " ") for skill, text in _news(report)]
+    if len(news) > _NEWS:
+        news[_NEWS:] = [f"{len(news) - _NEWS:,} more are listed below"]
     return View(
         headline(report),
         gate_mark(report.gates, passed=report.gate.passed),
-        f"{of_window(report)} · rubric {report.rubric_version}",
-        tuple(joined((name(skill, names), text), " ") for skill, text in _news(report)),
+        joined((of_window(report), f"rubric {report.rubric_version}", *_filtered(report)), " · "),
+        tuple(news),
         report.notices,
         tuple(blocks),
         tuple(_about(report)),
-    )
-
-
-def name(skill: str, names: Mapping[str, Span]) -> Span:
-    """Return the name of a skill, with a link to its row if there is one."""
-    return names.get(skill, code(skill))
-
-
-def tier_of(value: float | None) -> Tier | None:
-    """Return the tier of an average."""
-    return None if value is None else Tier.of(min(100.0, max(0.0, value)))
-
-
-def tier_cells(value: float | None, found: Interval | None = None) -> tuple[Cell, Cell]:
-    """Write a total with its interval, and its tier."""
-    tier = tier_of(value)
-    limits = ends(found.low, found.high, 1) if found else ""
-    return Cell(total(value), limits, _TIERS[tier], sort=value), Cell(
-        tier.value if tier else UNRATED, tone=_TIERS[tier]
     )
 
 
@@ -124,10 +129,18 @@ def shares(figures: SkillFigures) -> tuple[Cell, ...]:
 
 def of_window(report: InvocationReport) -> str:
     """Write which stretch of time a report is about."""
+    last = report.until - timedelta(microseconds=1)  # a window that ends at midnight ends with the day before
     if report.days is None:
-        return f"all up to {report.until:%Y-%m-%d}"
+        return f"all up to {last:%Y-%m-%d}"
     since = f", {report.since:%Y-%m-%d} to" if report.since is not None else " up to"
-    return f"the last {plural(report.days, 'day')}{since} {report.until:%Y-%m-%d}"
+    return f"the last {plural(report.days, 'day')}{since} {last:%Y-%m-%d}"
+
+
+def _filtered(report: InvocationReport) -> Iterator[Line]:
+    """Write which invocations alone a report is about."""
+    for dimension in DIMENSIONS if report.selection is not None else ():
+        if (value := getattr(report.selection, dimension)) is not None:
+            yield (f"only {dimension} ", code(value))
 
 
 def headline(report: InvocationReport) -> str:
@@ -178,7 +191,8 @@ def gate_folds(checks: Iterable[GateCheck], names: Mapping[str, Span]) -> Iterat
         met = group[len(open_checks) :]
         blocks: list[Block] = [Note(group[0].description, "muted")] if group[0].description else []
         if open_checks:
-            blocks.append(Table(_CHECKS, tuple(_check(one, names) for one in open_checks), noun="skill", most=30))
+            rows = tuple(_check(one, names) for one in open_checks)
+            blocks.append(Table(_CHECKS, rows, noun="skill", most=30, scrolls=len(rows) > LONG))
         if met:
             table = Table(_CHECKS, tuple(_check(one, names) for one in met), noun="skill")
             blocks.append(Fold(f"{plural(len(met), 'skill')} with nothing to do", (table,), quiet=True))
@@ -296,7 +310,7 @@ def _overview(report: InvocationReport) -> Iterator[Figure]:
     listed = sum(one.recorded for one in report.skills) >= report.invocations
     yield Figure("skills", f"{'' if listed else 'over '}{len(report.skills):,}")
     yield Figure("rated", f"{report.rated:,}", f"of {report.invocations:,} ({rate(report.rated / report.invocations)})")
-    yield Figure("average", total(mean), tier.value if tier else "", _TIERS[tier] if tier else "")
+    yield Figure("average", total(mean), tier.value if tier else "", TONES[tier] if tier else "")
     if report.coverage is not None:
         yield Figure("observed", rate(report.coverage))
     known = [one.trend for one in report.trends if one.trend is not None]
@@ -316,7 +330,7 @@ def _leaderboard(report: InvocationReport, board: Sequence[SkillFigures], names:
     if board:
         caption = "Best average first, with its 95 % interval; a small chart shows the average over time."
         rows = tuple(_board_row(one, trends.get(one.skill), report, names) for one in board)
-        yield Table(_BOARD, rows, caption, "skill", most=30)
+        yield Table(_BOARD, rows, caption, "skill", 30, scrolls=len(rows) > LONG)
     if few:
         has = "has" if few == 1 else "have"
         more = few - len(others[:50])
@@ -333,17 +347,6 @@ def _board_row(
     course, step = stretches((report.by_skill or {}).get(one.skill, ()), _SPARK, report)
     called = trend.trend if trend else None
     moved = Cell(f"{_ARROWS[called]} {_signed(trend.change)}" if trend and called else NONE, tone=_TRENDS[called])
-    errors = rate(one.error_rate)
-    if one.error_interval:
-        errors += f", 95 % interval {ends(one.error_interval.low, one.error_interval.high, scale=100)} %"
-    below: list[tuple[str, Line]] = [
-        ("Invocations", f"{one.recorded:,}, {one.invocation_count:,} rated"),
-        ("Errors", f"{errors}, of {plural(one.errors_known, 'invocation')} with a known number of errors"),
-        ("Observed", rate(one.coverage)),
-    ]
-    below += [("Uncertain", "; ".join(found))] if (found := (*reservations(one),)) else []
-    if course:
-        below.append(("Over time", _said(course, step)))
     cells = (
         names[one.skill],
         Cell(chart=charts.rate(one.avg_score, low, high, average.tone)),
@@ -354,14 +357,42 @@ def _board_row(
         Cell(f"{one.invocation_count:,}", sort=one.invocation_count),
         Cell(rate(one.error_rate), sort=one.error_rate),
     )
-    return Row(cells, (Pairs(tuple(below)),), names[one.skill].anchor)
+    return Row(cells, tuple(details(one, report, course, step)), names[one.skill].anchor)
+
+
+def details(one: SkillFigures, report: InvocationReport, course: Sequence[Stretch], step: int) -> Iterator[Block]:
+    """Build all that is known of one skill: figures, course, versions, groups, worst uses."""
+    errors = rate(one.error_rate)
+    if one.error_interval:
+        errors += f", 95 % interval {ends(one.error_interval.low, one.error_interval.high, scale=100)} %"
+    pairs: list[tuple[str, Line]] = [
+        ("Invocations", f"{one.recorded:,}, {one.invocation_count:,} rated"),
+        ("Errors", f"{errors}, of {plural(one.errors_known, 'invocation')} with a known number of errors"),
+        ("Observed", rate(one.coverage)),
+    ]
+    spent = zip(("Tokens", "Time", "Cost"), (one.tokens, one.duration_ms, one.cost_usd), effort_cells(one), strict=True)
+    pairs += [
+        (term, f"{plain(cell.line)} (median · 95th percentile), of {found.n:,}")
+        for term, found, cell in spent
+        if found is not None
+    ]
+    pairs += [("Uncertain", "; ".join(found))] if (found := (*reservations(one),)) else []
+    yield Pairs(tuple(pairs))
+    if course:
+        yield _course(course, step)
+    if one.versions:
+        yield Items(tuple(version_items(((one.skill, change) for change in one.versions), {})), "change")
+    yield from within(one)
+    if uses := use_items(use for use in report.worst if use.skill == one.skill):
+        yield Heading("Worst uses", 3)
+        yield Items(uses, "use")
 
 
 def _improve(report: InvocationReport, names: Mapping[str, Span]) -> Iterator[Block]:
     worst = sorted(report.opportunities, key=lambda one: (one.share, one.skill))
     if worst:
         yield Heading("Improve first")
-        yield Items(tuple(_advice(one, names) for one in worst), "weak component", most=8)
+        yield Items(tuple(_advice(one, names) for one in worst), "weak component", 5, folds=True)
 
 
 def _advice(one: Opportunity, names: Mapping[str, Span]) -> Item:
@@ -372,35 +403,37 @@ def _advice(one: Opportunity, names: Mapping[str, Span]) -> Item:
 
 def _more(report: InvocationReport, board: Sequence[SkillFigures], names: Mapping[str, Span]) -> Iterator[Block]:
     """Build the parts that a terminal shows only if it is asked for everything."""
+    few = len(board) <= LONG
     if board:
         caption = "How much each component gives of the points that it can give"
         rows = tuple(Row((name(one.skill, names), *shares(one))) for one in board)
-        yield Fold("Components", (Table((*columns("skill"), *PARTS), rows, caption, "skill"),), open=True, quiet=True)
-    course, step = stretches(report.daily, _POINTS)
-    if course:
-        yield Fold("Over time", tuple(_over_time(course, step)), open=True, quiet=True)
-    yield Fold("Invocations by tier", tuple(_tiers(report, board, names)), open=True, quiet=True)
+        yield Fold("Components", (Table((*columns("skill"), *PARTS), rows, caption, "skill"),), open=few, quiet=True)
+    yield Fold("Invocations by tier", tuple(_tiers(report, board, names)), open=few, quiet=True)
     called = [one for one in report.trends if one.trend in (Direction.DECLINING, Direction.IMPROVING)]
     others = [one for one in report.trends if one not in called]
-    trends: list[Block] = [Items(tuple(trend_items(called, names)), "skill")] if called else []
+    trends: list[Block] = [Items(tuple(trend_items(called, names)), "skill", 8, folds=True)] if called else []
     if others:
-        items = Items(tuple(trend_items(others, names)), "skill")
+        items = Items(tuple(trend_items(others, names)), "skill", 8, folds=True)
         trends.append(Fold(f"{plural(len(others), 'skill')} without a change", (items,), quiet=True))
     if trends:
         yield Fold("Trends", tuple(trends), open=True, quiet=True)
 
 
 def _over_time(course: Sequence[Stretch], step: int) -> Iterator[Block]:
+    yield _course(course, step)
+    rows = tuple(Row((f"{one.day}", total(one.average), f"{one.n:,}")) for one in course)
+    table = Table(columns("day" if step == 1 else "from", "#average", "#rated"), rows, "Days are in UTC.", "day")
+    yield Fold("The same as a table", (table,), quiet=True)
+
+
+def _course(course: Sequence[Stretch], step: int) -> Chart:
     each = "day" if step == 1 else f"{step} days"
     points = [charts.Point(one.average, one.n, f"{one.day}: {total(one.average)}, n {one.n:,}") for one in course]
     places = sorted({round(index * (len(course) - 1) / (_TICKS - 1)) for index in range(_TICKS)})
     ticks = [(place, f"{course[place].day:%b} {course[place].day.day}") for place in places]
     levels = [(float(tier.least), tier.value) for tier in Tier if tier.least]
     title = f"Average and number of rated invocations, every {each}"
-    yield Chart(charts.course(points, levels, ticks), title, _said(course, step))
-    rows = tuple(Row((f"{one.day}", total(one.average), f"{one.n:,}")) for one in course)
-    table = Table(columns("day" if step == 1 else "from", "#average", "#rated"), rows, "Days are in UTC.", "day")
-    yield Fold("The same as a table", (table,), quiet=True)
+    return Chart(charts.course(points, levels, ticks), title, _said(course, step))
 
 
 def _tiers(report: InvocationReport, board: Sequence[SkillFigures], names: Mapping[str, Span]) -> Iterator[Block]:
@@ -472,7 +505,10 @@ def stretches(
         return (), 1
     first, last = days[0][0], days[-1][0]
     if within is not None:
-        first, last = min(first, within.since.date() if within.since else first), max(last, within.until.date())
+        first, last = (
+            min(first, within.since.date() if within.since else first),
+            max(last, (within.until - timedelta(microseconds=1)).date()),
+        )
     step = -(-((last - first).days + 1) // most)
     sums = [(0, 0.0)] * ((last - first).days // step + 1)
     for day, n, average in days:
@@ -521,8 +557,12 @@ def _about(report: InvocationReport) -> Iterator[tuple[str, Line]]:
     if any(method for _, method in how):
         yield "Intervals", f"95 %, {'; '.join(f'of {what} by {method}' for what, method in how if method)}"
     yield "Listed", f"skills with {_LEAST} rated invocations or more"
-    rule = "a change is at least 10 % and 3 points, and its interval excludes 0"
+    rule = "a change is at least 10 % and 3 points, and more than chance"
     yield "Trends", f"the last 7 days and the days before, with {_LEAST} rated invocations in each; {rule}"
+    many = "trends over all skills, and changes of version over all skills, are corrected for their number"
+    yield "Many skills", f"{many} (Benjamini and Hochberg): at most 5 % of those called are expected to be chance"
+    if report.gates:
+        yield "Gates", "compare a figure with a bound and are no test: of many skills near a bound, chance fails some"
     yield "Weak", f"a component with under {100 * _WEAK:.0f} % of its points; very weak under {100 * _LOW:.0f} %"
     yield "Tiers", "; ".join(f"{tier.value} {_range(tier)}: {tier.action}" for tier in Tier)
     yield "Store", report.store

@@ -6,18 +6,16 @@ from typing import TYPE_CHECKING
 
 from skillgate.format import plural
 from skillgate.model.invocation import Component
-from skillgate.report.invocations import (
+from skillgate.report.invocations.dashboard import (
     PARTS,
-    UNRATED,
     decided,
     gate_folds,
     gate_mark,
     methods,
     shares,
-    tier_cells,
-    tier_of,
     trend_items,
 )
+from skillgate.report.invocations.groups import UNRATED, catalogue, effort, tier_cells, tier_of
 from skillgate.report.numbers import NONE, rate, total
 from skillgate.report.view import Fold, Item, Items, Note, Pairs, Row, Table, View, code, columns
 
@@ -27,10 +25,10 @@ if TYPE_CHECKING:
     from skillgate.model.invocation import (
         GateCheck,
         Invocation,
+        InvocationReport,
         InvocationScore,
         InvocationTrend,
         Part,
-        SkillFigures,
     )
     from skillgate.report.view import Line
 
@@ -90,10 +88,10 @@ def record(
     return View(title, blocks=(*_components(parts, score), Pairs(tuple(pairs))))
 
 
-def stats(figures: Sequence[SkillFigures]) -> View:
-    """Build the figures of skills, and below them why some are not known."""
+def stats(report: InvocationReport) -> View:
+    """Build the figures of skills, below them why some are not known, and which of a directory were observed."""
     rows, points, unknown = [], [], []
-    for one in figures:
+    for one in report.skills:
         uses = f"{one.recorded:,}", f"{one.invocation_count:,}"
         average = tier_cells(one.avg_score, one.interval)[0]
         rows.append(Row((code(one.skill), *uses, average, total(one.median), rate(one.error_rate), rate(one.coverage))))
@@ -105,9 +103,9 @@ def stats(figures: Sequence[SkillFigures]) -> View:
     if not rows:
         return _EMPTY
     tables = Table(_STATS, tuple(rows), noun="skill"), Table((*columns("skill"), *PARTS), tuple(points), noun="skill")
-    return View(
-        f"Figures of {plural(len(rows), 'skill')}", blocks=(*tables, *((Items(tuple(unknown)),) * bool(unknown)))
-    )
+    why = (Items(tuple(unknown)),) * bool(unknown)
+    blocks = (*tables, *effort(report.skills, {}), *why, *catalogue(report, {}))
+    return View(f"Figures of {plural(len(rows), 'skill')}", blocks=blocks)
 
 
 def trends(found: Sequence[InvocationTrend]) -> View:

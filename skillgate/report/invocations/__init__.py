@@ -1,0 +1,1 @@
+"""Show recorded invocations: the dashboard, groups within a skill, lists, and the page of one skill."""
