@@ -231,7 +231,7 @@ def check_task(task: Task) -> Iterator[str]:
         return
     if scorer is not None:
         yield from _unmet(task, scorer)
-    elif all(any(_unmet(task, name)) for name in set(scorers().values()) if not SCORERS.text(name, "ADAPTER")):
+    elif all(any(_unmet(task, name)) for name in set(scorers().values()) if not SCORERS.flag(name, "BY_NAME")):
         needs = "value, keywords, patterns, schema, judgePrompt or customScorerPath"
         yield f"expectedOutput: expected {needs}, found nothing that a scorer can use"
 

@@ -140,6 +140,13 @@ class Call(NamedTuple):
     run: int  # from 1
 
 
+class Refusal(NamedTuple):
+    """How a skill itself said that it does not do what was asked."""
+
+    code: int | None  # the HTTP status, exit code or JSON-RPC code; None: an MCP tool's error has none
+    text: str  # its own words
+
+
 class Reply(NamedTuple):
     """The result of a call."""
 
@@ -152,6 +159,7 @@ class Reply(NamedTuple):
     answered: bool = True  # whether output is set
     latency_ms: float | None = None  # measured by the adapter; None: the duration of the call
     timed: bool = True  # whether there is a latency; for a cached answer it may be unknown
+    refusal: Refusal | None = None  # with an error that the skill itself reported, which a task may expect
 
 
 class Adapter(Protocol):

@@ -28,7 +28,7 @@ from skillgate.bench.request import shard_of
 from skillgate.errors import SkillgateError
 from skillgate.llm.flow import Queued, WorkerPool
 from skillgate.model.bench import EVALUATORS, Attempt, ErrorKind, Rerun, RerunOutcome, Status, TaskResult
-from skillgate.model.benchmark import AdapterType
+from skillgate.model.benchmark import ERROR, AdapterType
 from skillgate.model.exchange import Answer, Request
 
 if TYPE_CHECKING:
@@ -168,12 +168,24 @@ def _evaluate(item: Item, job: Job) -> TaskResult:
     while True:
         reply, latency_ms = _attempt(item, job)
         left = job.retries.get(item.skill.key, 0) - len(attempts)
-        if reply.kind is None or not reply.retryable or left <= 0 or job.stop.is_set():
+        if (
+            reply.kind is None
+            or not reply.retryable
+            or left <= 0
+            or job.stop.is_set()
+            or _is_expected(item, job, reply)
+        ):
             return _result(item, job, reply, latency_ms, tuple(attempts))
         wait_s = min(MOST_WAIT_S, max(job.retry_delay_s * (len(attempts) + 1), reply.retry_after_s or 0.0))
         error = reply.error[:MAX_WORDS]
         attempts.append(Attempt(error_kind=reply.kind, error=error, latency_ms=latency_ms, waited_ms=wait_s * 1000))
         job.stop.wait(wait_s)
+
+
+def _is_expected(item: Item, job: Job, reply: Reply) -> bool:
+    """Whether a task expects this refusal."""
+    is_refusal = reply.refusal is not None and job.scorer_names[item.task.id] == ERROR
+    return is_refusal and job.scorers[item.task.id].score(reply.refusal).passed
 
 
 def _attempt(item: Item, job: Job) -> tuple[Reply, float]:
@@ -223,10 +235,13 @@ def _result(item: Item, job: Job, reply: Reply, latency_ms: float, attempts: tup
         error=reply.error[:MAX_WORDS] or None,
         error_kind=reply.kind,
     )
+    scored_output = reply.output
     if reply.kind is not None:
-        return base
+        if reply.refusal is None or job.scorer_names[task.id] != ERROR:
+            return base
+        scored_output, base = reply.refusal, replace(base, error=None, error_kind=None)
     try:
-        scored = job.scorers[task.id].score(reply.output)
+        scored = job.scorers[task.id].score(scored_output)
     except UnscoredError as error:
         skipped = _skipped(item, job, error.kind, str(error), attempts)
         return replace(skipped, output=base.output, latency_ms=base.latency_ms, usage=reply.usage)

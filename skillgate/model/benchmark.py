@@ -136,6 +136,8 @@ MAX_TASKS = 100_000
 SCOPES = ("values", "json")
 STATIC = "static"
 """The adapter of benchmarks that read skills and do not run them."""
+ERROR = "error"
+"""The scorer of tasks that the skill must refuse."""
 CHECK_TYPE = "checkType"
 """The key of a task's input that names what a static benchmark checks."""
 CHECKS = ("accessibility", "description_length", "directory_not_empty", "json_valid", "metadata")
@@ -209,6 +211,8 @@ class Expected:
     custom_scorer_path: str | None = None
     case_sensitive: bool | None = None
     tolerance: Tolerance | None = None
+    code: int | None = None  # of ``error``: the HTTP status, exit code or JSON-RPC code; None: any
+    contains: str | None = None  # of ``error``: what its text contains, whatever the case; None: anything
 
 
 _PLAIN = Evaluator()

@@ -95,7 +95,7 @@ def _scored_by(scorer: str) -> dict[str, Any]:
 
 def _scored_by_any() -> dict[str, Any]:
     """Return what a task fulfils that names no scorer: some scorer could use what it expects."""
-    names = [name for name in SCORERS.listed(separator="_") if not SCORERS.text(name, "ADAPTER")]
+    names = [name for name in SCORERS.listed(separator="_") if not SCORERS.flag(name, "BY_NAME")]
     return {"anyOf": [_named(list(scorers())), *map(_needs, names)]}
 
 

@@ -287,3 +287,34 @@ def test_a_schema_of_a_server_cannot_hold_the_run_up(tmp_path: Path) -> None:
     """Its own pattern would be tried on its own answer for longer than anybody lives."""
     done = evaluated(tmp_path, None, "--timeout", "20s", code=BY_HAND, env={})
     assert outputs(done) == [{"a": "a" * 40 + "!"}], results(done)
+
+
+@real
+@pytest.mark.parametrize(
+    ("tool", "data", "expected", "status"),
+    [
+        ("fails", {"n": 1}, {"contains": "no such thing"}, "pass"),
+        ("fails", {"n": 1}, {"contains": "denied"}, "fail"),
+        ("add", {"n": "x"}, {"contains": "n"}, "pass"),
+        ("add", {}, {}, "pass"),
+        ("add", {"n": 1}, {}, "fail"),
+        ("hangs", {"n": 1}, {}, "timeout"),
+    ],
+)
+def test_a_tool_refuses(tmp_path: Path, tool: str, data: Any, expected: dict[str, Any], status: str) -> None:
+    skill(tmp_path / "s", STDIO, config={"env": {"PYTHONPATH": PACKAGES}, "toolName": tool}, adapterType="mcp")
+    benchmark(tmp_path / "b.json", task(inputData=data, expectedOutput={"type": "error", **expected}))
+    done = run(tmp_path, "eval", "--skills", "s", "--benchmark", "./b.json", "--json", "--timeout", "5s")
+    assert results(done)[0]["status"] == status, results(done)
+
+
+def test_an_error_of_the_protocol_is_a_refusal_too(tmp_path: Path) -> None:
+    code = BY_HAND.replace(
+        '"result": ANSWERS[asked["method"]]}',
+        '**({"error": {"code": -32602, "message": "unknown tool"}} if asked["method"] == "tools/call"'
+        ' else {"result": ANSWERS[asked["method"]]})}',
+    )
+    skill(tmp_path / "s", code, adapterType="mcp")
+    benchmark(tmp_path / "b.json", task(expectedOutput={"type": "error", "code": -32602, "contains": "Unknown"}))
+    done = run(tmp_path, "eval", "--skills", "s", "--benchmark", "./b.json", "--json")
+    assert results(done)[0]["status"] == "pass", results(done)

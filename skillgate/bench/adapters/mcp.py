@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from skillgate import __version__
 from skillgate.bench.addresses import UnreachableError, coding_of, is_retryable, redirected, target_of
-from skillgate.bench.ports import MAX_WORDS, NOT_STARTED, Reply, Said
+from skillgate.bench.answers import redacted, rpc_refusal
+from skillgate.bench.ports import MAX_WORDS, NOT_STARTED, Refusal, Reply, Said
 from skillgate.bench.program import RETRYABLE, Program, Unopened, command_of, stderr_note, variables_of
 from skillgate.bench.skills import has_address
 from skillgate.errors import UsageError
@@ -89,7 +90,7 @@ class McpAdapter:
         """Call once; see :class:`skillgate.bench.ports.Adapter`."""
         reply = asyncio.run_coroutine_threadsafe(self._call_in_time(call), self._running_loop()).result()
         if not isinstance(self._server, Program):
-            reply = reply._replace(output=self._server.redacted(reply.output), error=self._server.redacted(reply.error))
+            reply = redacted(reply, self._server.secrets)
         return reply._replace(error=printable(reply.error)[:MAX_WORDS])
 
     def close(self) -> None:
@@ -142,7 +143,8 @@ class McpAdapter:
             traffic.append(connection.traffic)
             if not connection.is_open:
                 await connection.open()
-            reply = _reply(await connection.call(_tool_of(self._skill, connection.tools), call.data))
+            result = await connection.call(_tool_of(self._skill, connection.tools), call.data)
+            reply = _rpc_error(result) if isinstance(result, MCPError) else _reply(result)
         except TroubleError as error:
             return _failed(error)
         else:
@@ -216,12 +218,20 @@ def _reply(result: CallToolResult) -> Reply:
     output = result.structured_content if result.structured_content is not None else _content(result)
     if result.is_error:
         text = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False, default=str)
-        return Reply(output=output, kind=ErrorKind.TOOL, error=f"the tool reported an error: {text}")
+        refusal = Refusal(None, text)
+        return Reply(output=output, kind=ErrorKind.TOOL, error=f"the tool reported an error: {text}", refusal=refusal)
     try:
         json.dumps(output, allow_nan=False)
     except (ValueError, RecursionError):
         return _failed(TroubleError(ErrorKind.PROTOCOL, "its answer contains a number that JSON cannot represent"))
     return Reply(output=output)
+
+
+def _rpc_error(problem: MCPError) -> Reply:
+    """Return the reply for a call that the server answered with a JSON-RPC error."""
+    error = problem.error.model_dump(mode="json", by_alias=True, exclude_none=True)
+    words = f"it answered with error {problem.error.code}: {problem.error.message}"
+    return Reply(output=error, kind=ErrorKind.RPC, error=words, refusal=rpc_refusal(error))
 
 
 def _content(result: CallToolResult) -> Any:  # noqa: ANN401 - JSON
@@ -301,8 +311,8 @@ class Connection:
         if not self._ready.is_set():
             raise self._why(self._task.exception())
 
-    async def call(self, tool: str, arguments: Mapping[str, Any]) -> types.CallToolResult:
-        """Call a tool; raise TroubleError if there is no result."""
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> types.CallToolResult | MCPError:
+        """Call a tool; raise TroubleError if there is neither a result nor an error of the server."""
         assert self._session is not None
         assert self._task is not None
         self.traffic.came = 0
@@ -316,9 +326,11 @@ class Connection:
                 calling.cancel()
                 await asyncio.wait({calling}, timeout=_CLOSING_S)
         problem = calling.exception()
-        if problem is not None:
-            raise self._why(problem)
-        return calling.result()
+        if problem is None:
+            return calling.result()
+        if isinstance(problem, MCPError) and self.is_open and problem.error.code != types.CONNECTION_CLOSED:
+            return problem
+        raise self._why(problem)
 
     async def close(self) -> None:
         """End the session; give up on a server that does not respond."""
