@@ -33,7 +33,7 @@ from skillgate.bench.documents import (
     shortened,
 )
 from skillgate.bench.ports import UnscoredError, alone
-from skillgate.bench.program import command_of
+from skillgate.bench.program import command_of, runs_in_copy
 from skillgate.bench.skills import (
     CONFIG_JSON,
     SKILL_JSON,
@@ -569,7 +569,7 @@ def _problem(one: Checked, spawner: ProcessSpawner, session: Console) -> str:
         return ""
     if not argv:
         return ""
-    copy = skill.config.work_dir == "copy"
+    copy = runs_in_copy(skill)
     return spawner.unstartable(argv, root=skill.root, env=skill.config.env, copy=copy) or ""
 
 

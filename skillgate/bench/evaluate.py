@@ -157,6 +157,7 @@ def results_of(plan: Plan, request: EvalRequest, session: Console, found: list[T
         adapters=plan.adapters,
         scorers=plan.scorers,
         scorer_names=plan.scorer_names,
+        checks=plan.checks,
         added=plan.added,
         timeout_s={key: limit.timeout_s for key, limit in limits.items()},
         retries={key: limit.retries for key, limit in limits.items()},

@@ -60,6 +60,14 @@ def benchmark_schema() -> dict[str, Any]:
     each = {"properties": {"tasks": {"items": _static_task()}}}, {"properties": {"tasks": {"items": _run_task()}}}
     benchmark["allOf"] = [{"if": static, "then": each[0], "else": each[1]}]
     definitions["Task"]["allOf"] = [*map(_scored_by, SCORERS.listed(separator="_")), _scored_by_any()]
+    step = definitions["Step"]
+    unchecked = {"properties": {"expectedOutput": {"type": "null"}}}
+    models = [word for word, name in scorers().items() if name == STATIC or SCORERS.flag(name, "ASKS_MODEL")]
+    step["allOf"] = [
+        *map(_scored_by, SCORERS.listed(separator="_")),
+        {"anyOf": [_named(list(scorers())), unchecked]},
+        {"not": _named(models)},
+    ]
     return found
 
 

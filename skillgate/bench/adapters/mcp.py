@@ -6,8 +6,9 @@ import json
 import logging
 import ssl
 import threading
-from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+import time
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from skillgate import __version__
 from skillgate.bench.addresses import UnreachableError, coding_of, is_retryable, redirected, target_of
@@ -37,7 +38,7 @@ except ModuleNotFoundError as missing:
     raise UsageError('skills of adapterType mcp need the MCP SDK: pip install "skillgate-action[mcp]"') from (missing)
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+    from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping
     from contextlib import AbstractAsyncContextManager
 
     from anyio.streams.memory import MemoryObjectSendStream
@@ -45,9 +46,10 @@ if TYPE_CHECKING:
     from mcp_types import CallToolResult
 
     from skillgate.bench.addresses import Target
-    from skillgate.bench.ports import Call, Conversation, Surroundings
+    from skillgate.bench.ports import Adapter, Call, Conversation, Surroundings
     from skillgate.model.benchmark import Runnable
 
+T = TypeVar("T")
 _MOST_BYTES = 5 * 1024 * 1024  # between two calls
 _MOST_PAGES = 100  # of a list of tools
 _CLOSING_S = 1.0  # that closing a session may take
@@ -81,14 +83,41 @@ class McpAdapter:
     def __init__(self, skill: Runnable, server: Program | Target, stop: threading.Event) -> None:
         self._skill, self._server, self._stop = skill, server, stop
         self._tls = None if isinstance(server, Program) else ssl.create_default_context()
-        self._idle: list[Connection] = []  # used by the loop's thread only
+        self._shared: list[Connection] = []  # open sessions of the run; used by the loop's thread only
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
 
     def invoke(self, call: Call) -> Reply:
         """Call once; see :class:`skillgate.bench.ports.Adapter`."""
-        reply = asyncio.run_coroutine_threadsafe(self._call_in_time(call), self._running_loop()).result()
+        with self._sessions() as idle:
+            return self.invoke_in(idle, call)
+
+    @contextmanager
+    def session(self) -> Iterator[Adapter]:
+        """Yield an adapter whose calls share one session; see :class:`skillgate.bench.ports.WithSessions`."""
+        with self._sessions() as idle:
+            yield _McpSession(self, idle)
+
+    @contextmanager
+    def _sessions(self) -> Iterator[list[Connection]]:
+        """Yield a list for the session of a task; it begins with one of the run's if those are shared."""
+        idle: list[Connection] = []
+        is_shared = self._skill.config.restart == "per-run"
+        if is_shared:
+            self._wait_for(_move_one(self._shared, idle))
+        try:
+            yield idle
+        finally:
+            if idle:
+                self._wait_for(_move_one(idle, self._shared) if is_shared else _close_all(idle))
+
+    def _wait_for(self, work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, self._running_loop()).result()
+
+    def invoke_in(self, idle: list[Connection], call: Call) -> Reply:
+        """Call once, with a session from a list if there is an open one; it is put back if it can be used again."""
+        reply = self._wait_for(self._call_in_time(call, idle))
         if not isinstance(self._server, Program):
             reply = redacted(reply, self._server.secrets)
         return reply._replace(error=printable(reply.error)[:MAX_WORDS])
@@ -113,18 +142,17 @@ class McpAdapter:
             return self._loop
 
     async def _close_idle(self) -> None:
-        idle, self._idle = self._idle, []
-        await asyncio.gather(*(connection.close() for connection in idle))
+        await _close_all(self._shared)
         loop = asyncio.get_running_loop()
         await loop.shutdown_asyncgens()
         await loop.shutdown_default_executor()
 
-    async def _call_in_time(self, call: Call) -> Reply:
+    async def _call_in_time(self, call: Call, idle: list[Connection]) -> Reply:
         """Answer within the call's time limit, including start-up."""
         loop = asyncio.get_running_loop()
         until = loop.time() + call.timeout_s
         traffic: list[Traffic] = []
-        calling = asyncio.create_task(self._call(call, traffic))
+        calling = asyncio.create_task(self._call(call, idle, traffic))
         while not calling.done() and not self._stop.is_set() and loop.time() < until:
             await asyncio.wait({calling}, timeout=min(_TICK_S, max(0.0, until - loop.time())))
         if calling.done():
@@ -136,33 +164,29 @@ class McpAdapter:
         await asyncio.wait({calling}, timeout=_LET_GO_S)
         return _failed(trouble)
 
-    async def _call(self, call: Call, traffic: list[Traffic]) -> Reply:
+    async def _call(self, call: Call, idle: list[Connection], traffic: list[Traffic]) -> Reply:
         connection: Connection | None = None
         try:
-            connection = self._idle_connection() or self._new_connection(call.timeout_s)
+            connection = _open_one(idle) or self._new_connection(call.timeout_s)
             traffic.append(connection.traffic)
             if not connection.is_open:
                 await connection.open()
-            result = await connection.call(_tool_of(self._skill, connection.tools), call.data)
+            tool = _tool_of(self._skill, call, connection.tools)
+            began = time.perf_counter()
+            result = await connection.call(tool, call.data)
+            latency_ms = (time.perf_counter() - began) * 1000  # without the start of the session
             reply = _rpc_error(result) if isinstance(result, MCPError) else _reply(result)
+            reply = reply._replace(latency_ms=latency_ms)
         except TroubleError as error:
             return _failed(error)
         else:
-            if self._skill.config.restart == "per-run" and connection.is_open:
-                self._idle.append(connection)
+            if connection.is_open:
+                idle.append(connection)
                 connection = None
             return reply
         finally:
             if connection is not None:
                 await connection.close()
-
-    def _idle_connection(self) -> Connection | None:
-        """Return an open session, if there is one."""
-        while self._idle:
-            connection = self._idle.pop()
-            if connection.is_open:
-                return connection
-        return None
 
     def _new_connection(self, timeout_s: float) -> Connection:
         traffic, server = Traffic(), self._server
@@ -184,6 +208,45 @@ class McpProgramAdapter(McpAdapter):
         return self._server.unstartable() if isinstance(self._server, Program) else None
 
 
+class _McpSession:
+    """One session, for the calls of one task."""
+
+    def __init__(self, adapter: McpAdapter, idle: list[Connection]) -> None:
+        self._adapter, self._idle, self._ended = adapter, idle, False
+
+    def invoke(self, call: Call) -> Reply:
+        if self._ended:  # a new session would have forgotten what the earlier calls did
+            return Reply(kind=ErrorKind.CONNECTION, error="its session ended with an earlier call", answered=False)
+        reply = self._adapter.invoke_in(self._idle, call)
+        self._ended = not self._idle
+        return reply
+
+    def close(self) -> None:
+        """Do nothing: :meth:`McpAdapter.session` ends the session."""
+
+
+def _open_one(idle: list[Connection]) -> Connection | None:
+    """Take an open session from a list."""
+    while idle:
+        connection = idle.pop()
+        if connection.is_open:
+            return connection
+    return None
+
+
+async def _move_one(idle: list[Connection], to: list[Connection]) -> None:
+    """Move an open session from a list to another."""
+    connection = _open_one(idle)
+    if connection is not None:
+        to.append(connection)
+
+
+async def _close_all(idle: list[Connection]) -> None:
+    found = list(idle)
+    idle.clear()
+    await asyncio.gather(*(connection.close() for connection in found))
+
+
 def _late(call: Call, traffic: list[Traffic]) -> TroubleError:
     met = next((one for one in traffic if one.trouble is not None or one.noise), None)
     if met is not None and met.trouble is not None:
@@ -198,9 +261,14 @@ def _failed(trouble: TroubleError) -> Reply:
     return Reply(kind=trouble.kind, error=trouble.words, retryable=trouble.retryable, answered=False)
 
 
-def _tool_of(skill: Runnable, tools: tuple[str, ...]) -> str:
-    """Return the tool to call: the named one, the one with the skill's id, or the only one."""
-    named = skill.config.tool_name or skill.spec.metadata.get("toolName")
+def _tool_of(skill: Runnable, call: Call, tools: tuple[str, ...]) -> str:
+    """Return the tool to call: that of the task or step, of the skill, the one with the skill's id, or the only one.
+
+    A tool that a task names and expects to be refused need not exist.
+    """
+    if call.tool is not None and (call.tool in tools or call.refusable):
+        return call.tool
+    named = call.tool or skill.config.tool_name or skill.spec.metadata.get("toolName")
     identifier = skill.spec.id
     wanted = [named] if named else [identifier, identifier.replace("-", "_"), identifier.replace("_", "-")]
     for name in wanted:
@@ -209,7 +277,7 @@ def _tool_of(skill: Runnable, tools: tuple[str, ...]) -> str:
     if not named and len(tools) == 1:
         return tools[0]
     shown = ", ".join(tools[:_SHOWN_TOOLS]) + (", …" if len(tools) > _SHOWN_TOOLS else "")
-    hint = "" if named else "; set toolName"
+    hint = "" if named else "; set toolName, or tool in the task"
     words = f"it has no tool {str(wanted[0])[:80]!r}; it has: {shown or 'none'}{hint}"
     raise TroubleError(ErrorKind.PROTOCOL, words, retryable=False)
 
