@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from skillgate.bench.ports import Rules
-from skillgate.bench.values import names_in
+from skillgate.bench.steps import names_in
 from skillgate.errors import CodecError, UsageError
 from skillgate.format import did_you_mean
 from skillgate.model.benchmark import (
