@@ -68,7 +68,7 @@ class Server(NamedTuple):
     offer: Offer
 
     def call(self, tool: str, data: Mapping[str, Any], session: Adapter | None = None) -> Reply:
-        """Call a tool, by default in a session of its own; the tool need not exist."""
+        """Call a tool, by default in its own session; the tool need not exist."""
         return (session or self.adapter).invoke(Call(_TASK, data, TIMEOUT_S, 1, tool, refusable=True))
 
 
@@ -121,7 +121,7 @@ def _absolute(word: str, cwd: str, *, is_program: bool) -> str:
 
 @contextmanager
 def opened(skill: Runnable, permissions: Permissions, session: Console) -> Iterator[Server]:
-    """Yield a server and what it offers; programs run in an empty directory if the skill has none of its own.
+    """Yield a server and what it offers; programs run in an empty directory if the skill has no directory.
 
     Raises:
         UsageError: The skill is not valid, or programs may not be started.

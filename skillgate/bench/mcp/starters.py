@@ -36,7 +36,7 @@ the server said: the shape of an answer, or a refusal. Replace both with what yo
 
 
 class _Made(NamedTuple):
-    """The starter tasks of a tool, and what to tell the user."""
+    """The starter tasks of a tool, and notices for the user."""
 
     tasks: tuple[dict[str, Any], ...]
     notices: tuple[str, ...]
