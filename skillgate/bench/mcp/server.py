@@ -1,5 +1,5 @@
 """Open an MCP server, named by a command or an address, and read what it offers."""
-# ruff: noqa: PTH110, PTH118
+# ruff: noqa: PTH110, PTH112, PTH113, PTH118
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from skillgate.bench.adapters.mcp import open_adapter
 from skillgate.bench.isolation.spawner import ProcessSpawner
 from skillgate.bench.ports import Call, Starting, Surroundings
-from skillgate.bench.skills import check_runnable
+from skillgate.bench.skills import check_runnable, load_skills
 from skillgate.errors import IncompleteError, UsageError
 from skillgate.model.benchmark import AdapterConfig, AdapterType, AuthType, Executable, Expected, Runnable, Task
 
@@ -70,6 +70,21 @@ class Server(NamedTuple):
     def call(self, tool: str, data: Mapping[str, Any], session: Adapter | None = None) -> Reply:
         """Call a tool, by default in its own session; the tool need not exist."""
         return (session or self.adapter).invoke(Call(_TASK, data, TIMEOUT_S, 1, tool, refusable=True))
+
+
+def skill_of(word: str, token_env: str | None, *, cwd: str) -> Runnable:
+    """Return the skill at a path, else one for a command or an address; see :func:`server_skill`.
+
+    Raises:
+        UsageError: The word is none of these, or the skill is not an MCP server.
+    """
+    place = os.path.join(cwd, word)
+    if not (os.path.isdir(place) or (word.endswith(".json") and os.path.isfile(place))):
+        return server_skill(word, token_env, cwd=cwd)
+    found = load_skills([word], cwd=cwd).found
+    if len(found) != 1 or found[0].spec.adapter_type is not AdapterType.MCP:
+        raise UsageError(f"{word}: expected one skill of adapterType mcp")
+    return found[0]
 
 
 def server_skill(word: str, token_env: str | None, *, cwd: str) -> Runnable:
