@@ -25,10 +25,11 @@ import json, os, sys
 TEXT = {"type": "object", "properties": {"text": {"$ref": "#/$defs/t"}}, "required": ["text"]}
 TEXT["$defs"] = {"t": {"type": "string"}}
 SIZE = {"type": "object", "properties": {"size": {"type": "integer"}}, "required": ["size"]}
+OTHER = {"type": "object", "required": ["other"]}
 READS = {"readOnlyHint": True}
 TOOLS = [
     {"name": "size", "description": "Counts.", "inputSchema": TEXT, "outputSchema": SIZE, "annotations": READS},
-    {"name": "wrong", "inputSchema": TEXT, "outputSchema": {"type": "object", "required": ["other"]}, "annotations": READS},
+    {"name": "wrong", "inputSchema": TEXT, "outputSchema": OTHER, "annotations": READS},
     {"name": "picky", "inputSchema": TEXT, "annotations": READS},
     {"name": "lax", "inputSchema": TEXT, "annotations": READS},
     {"name": "write", "inputSchema": TEXT},

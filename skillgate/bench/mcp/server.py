@@ -76,7 +76,7 @@ def skill_of(word: str, token_env: str | None, *, cwd: str) -> Runnable:
     """Return the skill at a path, else one for a command or an address; see :func:`server_skill`.
 
     Raises:
-        UsageError: The word is none of these, or the skill is not an MCP server.
+        UsageError: The word is not one of these, or the skill is not an MCP server.
     """
     place = os.path.join(cwd, word)
     if not (os.path.isdir(place) or (word.endswith(".json") and os.path.isfile(place))):
