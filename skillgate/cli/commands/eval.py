@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_running(parser)
     add_shard(parser)
     parser.add_argument(
-        "--resume", action="store_true", help=Rare("go on with the same run into this directory that was interrupted")
+        "--resume", action="store_true", help=Rare("resume the same run into this directory after an interruption")
     )
     add_model_answers(parser)
     add_gates(parser, settings.EVAL)
