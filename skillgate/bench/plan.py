@@ -11,6 +11,7 @@ from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate import settings
+from skillgate.bench.conformance import input_notices
 from skillgate.bench.documents import (
     PACKAGED_FOLDER,
     check_of,
@@ -152,7 +153,10 @@ def planned(
     k, runs = loaded.benchmark.k, request.execution.runs
     if k is not None and k > runs:
         raise UsageError(f"{loaded.origin}: k is {k}, but --runs is {runs}; use --runs {k}")
-    return _ready(request, session, loaded, skills, left_out)._replace(not_loaded=tuple(broken))
+    plan = _ready(request, session, loaded, skills, left_out)._replace(not_loaded=tuple(broken))
+    for notice in input_notices(plan.skills, loaded):
+        session.note(notice)
+    return plan
 
 
 def _ready(

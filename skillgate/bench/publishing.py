@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate import __version__, settings
+from skillgate.bench.conformance import output_notices
 from skillgate.bench.documents import MAX_BYTES, parse_json, read_json, refuse
 from skillgate.bench.metrics import gate, summarise
 from skillgate.bench.reports import best_first, totals, whole_verdict
@@ -78,7 +79,7 @@ def report_of(
         gate=whole_verdict(reports),
         duration_s=round(seconds, 3),
         models=plan.model_names,
-        notices=() if plan.models is None else plan.models.notices(),
+        notices=(*(plan.models.notices() if plan.models else ()), *output_notices(plan.skills, results)),
         not_loaded=plan.not_loaded,
     )
 
