@@ -16,8 +16,15 @@ from skillgate.bench.documents import check_benchmark, digest_of
 from skillgate.bench.finding import GATE, Entrant, choose, list_skills, matching, misfits, of_skill
 from skillgate.bench.plan import PROSE_TIMEOUT_MS, limits_of, planned, require_approval
 from skillgate.bench.ports import Scored
-from skillgate.bench.progress import started
-from skillgate.bench.publishing import publish, report_of, require_output, require_writable, watching, write_back
+from skillgate.bench.publishing import (
+    publish,
+    report_of,
+    require_output,
+    require_writable,
+    started,
+    watching,
+    write_back,
+)
 from skillgate.bench.reports import exit_code
 from skillgate.bench.request import DEFAULT_COMPLETION
 from skillgate.bench.runner import Job, run
@@ -37,7 +44,7 @@ if TYPE_CHECKING:
 
     from skillgate.bench.finding import Wanted
     from skillgate.bench.plan import Plan
-    from skillgate.bench.progress import Progress
+    from skillgate.bench.publishing import Progress
     from skillgate.bench.request import EvalRequest
     from skillgate.bench.selecting import StrategyRequest
     from skillgate.bench.skills import Skills

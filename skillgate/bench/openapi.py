@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 from skillgate.bench.documents import is_version, parse_json, read_bytes
-from skillgate.bench.examples import example
 from skillgate.bench.formats import FORMATS
+from skillgate.bench.mcp.examples import example
 from skillgate.bench.starters import CONFIG_JSON, README, SKILL_JSON, TASKS, as_json, program, readme, spec, tasks
 from skillgate.errors import UsageError
 from skillgate.format import printable

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skillgate.bench.examples import example
+from skillgate.bench.mcp.examples import example
 from skillgate.bench.mcp.server import opened
 from skillgate.bench.schemas import errors_of, format_problem, schema_problem
 from skillgate.format import printable

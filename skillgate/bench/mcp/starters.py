@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.bench.authoring import SELF_CHECK, probes_of
 from skillgate.bench.documents import decoded, digest_of, scorers_of, scoring_of
-from skillgate.bench.examples import example
+from skillgate.bench.mcp.examples import example
 from skillgate.bench.mcp.server import TIMEOUT_S, opened
 from skillgate.bench.ports import alone
 from skillgate.bench.schemas import errors_of, format_problem, schema_problem
