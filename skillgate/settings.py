@@ -554,8 +554,8 @@ OPPONENTS: Setting[int] = _integer(
 
 
 def _scorers() -> tuple[str, ...]:
-    """List the scorers and their aliases, except those for the answers of a single adapter."""
-    names = (name for name in SCORERS.listed(separator="_") if not SCORERS.text(name, "ADAPTER"))
+    """List the scorers and their aliases, except those that a task must name."""
+    names = (name for name in SCORERS.listed(separator="_") if not SCORERS.flag(name, "BY_NAME"))
     return tuple(word for name in names for word in (name, *SCORERS.texts(name, "ALIASES")))
 
 

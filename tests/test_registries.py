@@ -131,7 +131,7 @@ def test_every_scorer_can_be_named_and_needs_what_there_is() -> None:
     keys = {f"expectedOutput.{key_of(Expected, name)}" for name in Expected.__slots__}
     keys |= {f"evaluator.{key_of(Evaluator, name)}" for name in Evaluator.__slots__}
     table = set(re.findall(r"^\| `([a-z_]+)`", page("how-to/benchmarks.md"), re.MULTILINE))
-    default = {word for word, name in scorers().items() if not SCORERS.text(name, "ADAPTER")}
+    default = {word for word, name in scorers().items() if not SCORERS.flag(name, "BY_NAME")}
     assert set(settings.EVALUATOR.choices) == default == enum("evaluator")
     for name in SCORERS.names():
         assert callable(getattr(SCORERS.load(name), name))
@@ -139,7 +139,6 @@ def test_every_scorer_can_be_named_and_needs_what_there_is() -> None:
         assert name in table
         # Whatever the adapter declares, a task can name it, so the schema of benchmarks knows it.
         assert f"'{name}'" in str(benchmark_schema())
-        assert SCORERS.text(name, "ADAPTER") in ("", *ADAPTERS.listed())
 
 
 def test_every_provider_is_a_choice_everywhere() -> None:

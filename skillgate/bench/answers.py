@@ -8,7 +8,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
-from skillgate.bench.ports import MAX_WORDS, Reply
+from skillgate.bench.ports import MAX_WORDS, Refusal, Reply
 from skillgate.format import printable
 from skillgate.model.bench import BenchUsage, ErrorKind, Output
 
@@ -153,7 +153,8 @@ def redacted(reply: Reply, secrets: Sequence[str]) -> Reply:
     hidden = [secret for secret in secrets if len(secret) >= _SHORTEST]
     if not hidden:
         return reply
-    return reply._replace(output=without(reply.output, hidden), error=without(reply.error, hidden))
+    refusal = reply.refusal and reply.refusal._replace(text=without(reply.refusal.text, hidden))
+    return reply._replace(output=without(reply.output, hidden), error=without(reply.error, hidden), refusal=refusal)
 
 
 def without(value: Any, secrets: Sequence[str]) -> Any:  # noqa: ANN401 - JSON
@@ -246,7 +247,16 @@ def _rpc_error(error: Any) -> Reply:  # noqa: ANN401 - JSON
     message = error.get("message") if isinstance(error, dict) else error
     kind = "an error" if code is None else f"error {_quoted(code)}"
     text = f"it answered with {kind}: {_quoted(message)}"
-    return Reply(output=error, kind=ErrorKind.RPC, error=text[:MAX_WORDS], answered=True)
+    return Reply(output=error, kind=ErrorKind.RPC, error=text[:MAX_WORDS], refusal=rpc_refusal(error))
+
+
+def rpc_refusal(error: Any) -> Refusal:  # noqa: ANN401 - JSON
+    """Return the refusal in a JSON-RPC error: its code, and its message and data as text."""
+    if not isinstance(error, dict):
+        return Refusal(None, searched(error, "json"))
+    code = error.get("code")
+    texts = (searched(error[key], "json") for key in ("message", "data") if error.get(key) is not None)
+    return Refusal(code if isinstance(code, int) and not isinstance(code, bool) else None, "\n".join(texts))
 
 
 def _usage(data: Any) -> BenchUsage | None:  # noqa: ANN401 - JSON

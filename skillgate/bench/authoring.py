@@ -33,7 +33,7 @@ from skillgate.bench.documents import (
     shortened,
 )
 from skillgate.bench.ports import UnscoredError, alone
-from skillgate.bench.program import command_of
+from skillgate.bench.program import command_of, runs_in_copy
 from skillgate.bench.skills import (
     CONFIG_JSON,
     SKILL_JSON,
@@ -223,10 +223,10 @@ def probe_benchmark(word: str, benchmarks_dir: str | None, session: Console) -> 
     if left_out:
         session.note(f"{benchmark.id}: not checked, because a model or a program scores them: {', '.join(left_out)}")
     scorers = scorers_of(replace(loaded, benchmark=benchmark), rules, alone())
-    return Probed(benchmark.id, _probes(benchmark, scorers), len(tasks), left_out)
+    return Probed(benchmark.id, probes_of(benchmark, scorers), len(tasks), left_out)
 
 
-def _probes(benchmark: Benchmark, scorers: Mapping[str, Scorer]) -> tuple[Probe, ...]:
+def probes_of(benchmark: Benchmark, scorers: Mapping[str, Scorer]) -> tuple[Probe, ...]:
     """Run the probes; an answer that cannot be scored does not pass. ``scorers`` is keyed by task id."""
     design = benchmark.metadata.get(SELF_CHECK)
     counts = design if isinstance(design, dict) else {}
@@ -569,7 +569,7 @@ def _problem(one: Checked, spawner: ProcessSpawner, session: Console) -> str:
         return ""
     if not argv:
         return ""
-    copy = skill.config.work_dir == "copy"
+    copy = runs_in_copy(skill)
     return spawner.unstartable(argv, root=skill.root, env=skill.config.env, copy=copy) or ""
 
 

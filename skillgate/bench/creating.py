@@ -19,7 +19,11 @@ from skillgate.registry import STARTERS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from skillgate.bench.request import Permissions
+    from skillgate.console import Console
+
 OF_OPENAPI = "python_script"
+OF_MCP = "mcp_tool"
 _MOST_NAME = 64  # characters, from the SKILL.md specification
 _MOST_DESCRIPTION = 1_024
 
@@ -27,10 +31,13 @@ _MOST_DESCRIPTION = 1_024
 class CreateRequest(NamedTuple):
     """The skill to create."""
 
-    name: str | None  # required; the id is derived from it
+    name: str | None  # the id is derived from it; required, except for an MCP server
     template: str | None  # None: the default, or the one for OpenAPI
     openapi: str | None  # OpenAPI document with the operation to call
     operation: str | None  # an operationId, or method and path; None if there is only one
+    mcp: str | None  # the command or address of an MCP server
+    call_tools: bool  # whether to call every tool of the server, to see its answer
+    token_env: str | None  # variable with the bearer token of the server
     directory: str  # parent directory
     description: str
     force: bool  # whether to overwrite the template's files
@@ -46,24 +53,44 @@ class Created(NamedTuple):
     notices: tuple[str, ...]
 
 
-def create(request: CreateRequest, *, cwd: str) -> Created:
+def create(request: CreateRequest, permissions: Permissions, session: Console) -> Created:
     """Write the files of a new skill.
+
+    Args:
+        request: What to create.
+        permissions: What the program of an MCP server may do; no other program is started.
+        session: The console.
 
     Raises:
         UsageError: An option is not valid, the OpenAPI document is not valid, or the skill already exists.
+        IncompleteError: The MCP server does not start, or does not list its tools.
     """
-    template = _template(request)
-    if request.name is None:
+    template, cwd = _template(request), session.cwd
+    if request.name is None and request.mcp is None:
         raise UsageError("--name NAME is required\nTry: skillgate create --help")
-    identifier = _id_of(request.name, template)
     text = request.description
     if not text.isprintable():
         raise UsageError("--description: expected one line without control characters")
     if len(text) > _MOST_DESCRIPTION:
         raise UsageError(f"--description: expected at most {_MOST_DESCRIPTION:,} characters, found {len(text):,}")
-    wanted = Wanted(identifier, request.name.strip(), text.strip())
+
+    def named(name: str) -> Wanted:
+        return Wanted(_id_of(name, template), name.strip(), text.strip())
+
     files: Mapping[str, str]
     notices: tuple[str, ...] = ()
+    if request.mcp is not None:
+        from skillgate.bench.mcp.server import server_skill  # starts programs; rarely needed
+        from skillgate.bench.mcp.starters import from_server
+
+        skill = server_skill(request.mcp, request.token_env, cwd=cwd)
+        given, named_by = request.name, (lambda name: named(request.name or _name_of(name)))
+        if given is not None:
+            named(given)  # refuse a wrong name before the server starts
+        wanted, files, notices = from_server(skill, named_by, permissions, session, call_tools=request.call_tools)
+        place = _write_all(files, wanted.id, request.directory, cwd=cwd, force=request.force)
+        return Created(wanted.id, template, place, tuple(files), notices)
+    wanted = named(request.name or "")
     if request.openapi is None:
         files = STARTERS.load(template).files(wanted)
     else:
@@ -76,17 +103,30 @@ def create(request: CreateRequest, *, cwd: str) -> Created:
 
 def _template(request: CreateRequest) -> str:
     if request.openapi is not None:
+        if request.mcp is not None:
+            raise UsageError("--from-mcp and --from-openapi exclude each other")
         if request.template not in (None, OF_OPENAPI):
             raise UsageError(f"--from-openapi always uses template {OF_OPENAPI}; remove --from-template")
         return OF_OPENAPI
     if request.operation is not None:
         raise UsageError("--operation requires --from-openapi FILE")
+    if request.mcp is not None:
+        if request.template is not None:
+            raise UsageError("--from-mcp uses no template; remove --from-template")
+        return OF_MCP
+    if request.call_tools or request.token_env is not None:
+        raise UsageError(f"--{'call-tools' if request.call_tools else 'token-env'} requires --from-mcp COMMAND|URL")
     templates = STARTERS.listed(separator="_")
     template = request.template or templates[0]
     if template not in templates:
         near = did_you_mean(template, templates)
         raise UsageError(f"--from-template: unknown {template[:80]!r}{near}; known: {', '.join(templates)}")
     return template
+
+
+def _name_of(server: str) -> str:
+    """Return a name for the skill of an MCP server that calls itself so."""
+    return re.sub(r"[^a-z0-9]+", "-", server.lower()).strip("-")[:_MOST_NAME] or "server"
 
 
 def _id_of(name: str, template: str) -> str:

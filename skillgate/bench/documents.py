@@ -14,13 +14,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from skillgate.bench.ports import Rules
+from skillgate.bench.steps import names_in
 from skillgate.errors import CodecError, UsageError
 from skillgate.format import did_you_mean
 from skillgate.model.benchmark import (
     ABSENT,
+    CAPTURED,
     CHECK_TYPE,
     CHECKS,
     MAX_ID,
+    MAX_STEPS,
     MAX_TASKS,
     RESTARTS,
     SCOPES,
@@ -32,8 +35,10 @@ from skillgate.model.benchmark import (
     WORK_DIRS,
     AdapterType,
     Benchmark,
+    Expected,
     Loaded,
     State,
+    Task,
 )
 from skillgate.model.benchmark import BENCHMARK_ID as BENCHMARK_ID
 from skillgate.model.codec import decode
@@ -43,8 +48,8 @@ from skillgate.registry import SCORERS, SERVERS, scorers
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from skillgate.bench.ports import Prepare, Scorer, Surroundings
-    from skillgate.model.benchmark import AdapterConfig, Executable, Task
+    from skillgate.bench.ports import Checks, Prepare, Scorer, Surroundings
+    from skillgate.model.benchmark import AdapterConfig, Executable, Step
 
 MAX_BYTES = 20_000_000
 T = TypeVar("T")
@@ -159,9 +164,9 @@ def check_executable(spec: Executable) -> Iterator[str]:
 
 def check_config(config: AdapterConfig) -> Iterator[str]:
     """Yield the problems of an adapter's settings."""
-    for key, word, known in (("workDir", config.work_dir, WORK_DIRS), ("restart", config.restart, RESTARTS)):
+    for key, word, known in (("workDir", config.work_dir, (*WORK_DIRS, None)), ("restart", config.restart, RESTARTS)):
         if word not in known:
-            yield f"{key}: expected {' or '.join(known)}, found {word[:80]!r}"
+            yield f"{key}: expected {' or '.join(filter(None, known))}, found {str(word)[:80]!r}"
     if any("\0" in text for text in (*config.args, *config.serve, config.command or "")):
         yield "args, command, serve: contain a NUL character"
     if any("\0" in text for text in (*config.env, *config.env.values())):
@@ -224,6 +229,7 @@ def check_task(task: Task) -> Iterator[str]:
         yield f"weight: expected a number above 0, found {task.weight:g}"
     if task.evaluator.scope not in SCOPES:
         yield f"evaluator.scope: expected values or json, found {task.evaluator.scope[:80]!r}"
+    yield from check_steps(task)
     try:
         scorer = scorer_of(task, None)
     except ValueError as error:
@@ -231,9 +237,60 @@ def check_task(task: Task) -> Iterator[str]:
         return
     if scorer is not None:
         yield from _unmet(task, scorer)
-    elif all(any(_unmet(task, name)) for name in set(scorers().values()) if not SCORERS.text(name, "ADAPTER")):
+    elif all(any(_unmet(task, name)) for name in set(scorers().values()) if not SCORERS.flag(name, "BY_NAME")):
         needs = "value, keywords, patterns, schema, judgePrompt or customScorerPath"
         yield f"expectedOutput: expected {needs}, found nothing that a scorer can use"
+
+
+def check_steps(task: Task) -> Iterator[str]:
+    """Yield the problems of a task's steps: their checks, and values that no earlier step captures."""
+    known = set(task.input_data) if task.steps else set()
+    if not task.steps and (task.setup or task.teardown):
+        yield from (f"inputData: {line}" for line in _unknown(task.input_data, known | _captured(task.setup)))
+    for key, steps in (("setup", task.setup), ("steps", task.steps), ("teardown", task.teardown)):
+        if len(steps) > MAX_STEPS:
+            yield f"{key}: expected at most {MAX_STEPS} steps, found {len(steps)}"
+        for index, step in enumerate(steps):
+            lines = (*_check_step(step), *(f"inputData: {line}" for line in _unknown(step.input_data, known)))
+            yield from (f"{key}[{index}].{line}" for line in lines)
+            known |= step.capture.keys()
+
+
+def _captured(steps: Iterable[Step]) -> set[str]:
+    return {name for step in steps for name in step.capture}
+
+
+def _unknown(data: Any, known: Collection[str]) -> Iterator[str]:  # noqa: ANN401 - JSON
+    for name in sorted(names_in(data) - set(known)):
+        yield f"no earlier step captures {{{{{name}}}}}{did_you_mean(name, known)}"
+
+
+def _check_step(step: Step) -> Iterator[str]:
+    if step.evaluator.scope not in SCOPES:
+        yield f"evaluator.scope: expected values or json, found {step.evaluator.scope[:80]!r}"
+    for name, pointer in step.capture.items():
+        if not re.fullmatch(CAPTURED, name):
+            yield f"capture: expected letters, digits and _ in a name, found {name[:80]!r}"
+        if pointer[:1] not in ("", "/"):
+            yield f"capture.{name[:80]}: expected a JSON pointer such as /id, found {pointer[:80]!r}"
+    check = check_of(step)
+    try:
+        scorer = scorer_of(check, None)
+    except ValueError as error:
+        yield from str(error).splitlines()
+        return
+    if scorer is None and step.expected_output is not None:
+        yield "expectedOutput.type: required in a step"
+    elif scorer is not None and (scorer == STATIC or SCORERS.flag(scorer, "ASKS_MODEL")):
+        yield f"expectedOutput.type: {scorer} cannot check a step"
+    elif scorer is not None:
+        yield from _unmet(check, scorer)
+
+
+def check_of(step: Step) -> Task:
+    """Return a step's check in the form of a task."""
+    expected = step.expected_output or Expected()
+    return Task(id="step", input_data=step.input_data, expected_output=expected, evaluator=step.evaluator)
 
 
 def scorer_of(task: Task, default: str | None) -> str | None:
@@ -282,6 +339,22 @@ def scoring_of(loaded: Loaded, default: str) -> dict[str, Rules]:
         UsageError: An expectation does not match its scorer; one problem per line.
     """
     return _by_task(loaded, lambda task: rules_of(task, scorers()[default], loaded.folder))
+
+
+def checks_of(loaded: Loaded, surroundings: Surroundings) -> dict[str, Checks]:
+    """Prepare the checks of all steps of each task, by task id: of its setup, its steps and its teardown, in order.
+
+    Raises:
+        UsageError: An expectation is not valid; one problem per line.
+    """
+
+    def prepared(step: Step) -> tuple[str, Scorer] | None:
+        check = check_of(step)
+        scorer = scorer_of(check, None)
+        rules = scorer and Rules(scorer, check.evaluator, check.expected_output, loaded.folder)
+        return (scorer, prepare_scorer(check, rules, surroundings)) if scorer and rules else None
+
+    return _by_task(loaded, lambda task: tuple(map(prepared, (*task.setup, *task.steps, *task.teardown))))
 
 
 def scorers_of(loaded: Loaded, rules: Mapping[str, Rules], surroundings: Surroundings) -> dict[str, Scorer]:

@@ -16,7 +16,15 @@ from skillgate.bench.documents import check_benchmark, digest_of
 from skillgate.bench.finding import GATE, Entrant, choose, list_skills, matching, misfits, of_skill
 from skillgate.bench.plan import PROSE_TIMEOUT_MS, limits_of, planned, require_approval
 from skillgate.bench.ports import Scored
-from skillgate.bench.publishing import publish, report_of, require_output, require_writable, watching, write_back
+from skillgate.bench.publishing import (
+    publish,
+    report_of,
+    require_output,
+    require_writable,
+    started,
+    watching,
+    write_back,
+)
 from skillgate.bench.reports import exit_code
 from skillgate.bench.request import DEFAULT_COMPLETION
 from skillgate.bench.runner import Job, run
@@ -36,6 +44,7 @@ if TYPE_CHECKING:
 
     from skillgate.bench.finding import Wanted
     from skillgate.bench.plan import Plan
+    from skillgate.bench.publishing import Progress
     from skillgate.bench.request import EvalRequest
     from skillgate.bench.selecting import StrategyRequest
     from skillgate.bench.skills import Skills
@@ -75,13 +84,15 @@ def evaluate(request: EvalRequest, session: Console) -> Evaluated:
     plan = planned(request, session)
     try:
         store = prepared(plan, request, session)
+        progress = started(plan, request, session, resume=request.resume)
     except UsageError:
         plan.closing.close()
         raise
-    if request.exit_on_fail and request.execution.runs == 1:
-        session.note("a single run cannot detect flaky skills; use --runs 3")
-    report = evaluated(plan, request, session, store)
+    if request.execution.runs == 1 and (request.exit_on_fail or not request.policy.is_empty):
+        session.note("a gate on a single run cannot detect flaky skills; use --runs 3")
+    report = evaluated(plan, request, session, store, progress)
     problem = delivered(report, plan, request, store, session)
+    progress.close(complete=problem is None)
     return Evaluated(report, exit_code(report, allow_skipped=request.allow_skipped), problem)
 
 
@@ -121,16 +132,23 @@ def _check_required_tasks(plan: Plan, request: EvalRequest) -> None:
         raise UsageError(f"--require-task {missing[0]}: there is no such task; known: {', '.join(sorted(known)[:20])}")
 
 
-def evaluated(plan: Plan, request: EvalRequest, session: Console, store: Keeping | None = None) -> BenchReport:
-    """Run a plan and compute its report.
+def evaluated(
+    plan: Plan,
+    request: EvalRequest,
+    session: Console,
+    store: Keeping | None = None,
+    progress: Progress | None = None,
+) -> BenchReport:
+    """Run a plan and compute its report; ``progress`` stores each result, and may have some already.
 
     Raises:
         KeyboardInterrupt, SystemExit: The run was interrupted; its results so far are written, marked incomplete.
     """
     began, clock = datetime.now(UTC), time.perf_counter()
-    found: list[TaskResult] = []
+    found: list[TaskResult] = [] if progress is None else list(progress.finished)
+    resumed = len(found)
     try:
-        results = results_of(plan, request, session, found)
+        results = results_of(plan, request, session, found, progress)
     except (KeyboardInterrupt, SystemExit):
         seconds = time.perf_counter() - clock
         partial = report_of(plan, request, session, found, began, seconds, "the run was interrupted")
@@ -146,17 +164,29 @@ def evaluated(plan: Plan, request: EvalRequest, session: Console, store: Keeping
         plan.closing.close()
     if plan.models is not None and plan.models.unanswered:
         session.note(f"some model requests failed: {plan.models.unanswered}")
-    return report_of(plan, request, session, results, began, time.perf_counter() - clock, None)
+    report = report_of(plan, request, session, results, began, time.perf_counter() - clock, None)
+    if not resumed:
+        return report
+    notice = f"{resumed} of {len(results)} results are of an earlier start of this run, which was interrupted"
+    return replace(report, notices=(*report.notices, notice))
 
 
-def results_of(plan: Plan, request: EvalRequest, session: Console, found: list[TaskResult]) -> tuple[TaskResult, ...]:
-    """Run the items of a plan; each result is appended to ``found`` as it arrives. The plan stays open."""
+def results_of(
+    plan: Plan, request: EvalRequest, session: Console, found: list[TaskResult], progress: Progress | None = None
+) -> tuple[TaskResult, ...]:
+    """Run the items of a plan that have no result in ``found``; each result is appended to it as it arrives.
+
+    The plan stays open.
+    """
+    finished = {(one.skill_id, one.task_id, one.run) for one in found}
+    items = [item for item in plan.items if (item.skill.key, item.task.id, item.run) not in finished]
     limits = {skill.key: limits_of(skill, request) for skill in plan.skills}
     job = Job(
-        items=plan.items,
+        items=items,
         adapters=plan.adapters,
         scorers=plan.scorers,
         scorer_names=plan.scorer_names,
+        checks=plan.checks,
         added=plan.added,
         timeout_s={key: limit.timeout_s for key, limit in limits.items()},
         retries={key: limit.retries for key, limit in limits.items()},
@@ -169,12 +199,18 @@ def results_of(plan: Plan, request: EvalRequest, session: Console, found: list[T
 
     def done(result: TaskResult) -> None:
         found.append(result)
+        if progress is not None:
+            progress.add(result)
         show(result)
 
+    for result in found:
+        show(result)
     try:
-        return run(job, done)
+        run(job, done)
     finally:
         show(None)
+    by_item = {(one.skill_id, one.task_id, one.run): one for one in found}
+    return tuple(by_item[item.skill.key, item.task.id, item.run] for item in plan.items)
 
 
 def delivered(report: BenchReport, plan: Plan, request: EvalRequest, store: Keeping, session: Console) -> str | None:

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from skillgate.bench.documents import is_version, parse_json, read_bytes
 from skillgate.bench.formats import FORMATS
+from skillgate.bench.mcp.examples import example
 from skillgate.bench.starters import CONFIG_JSON, README, SKILL_JSON, TASKS, as_json, program, readme, spec, tasks
 from skillgate.errors import UsageError
 from skillgate.format import printable
@@ -26,7 +27,6 @@ _MOST_DEPTH = 64
 _MOST_NODES = 200_000
 _MOST_REFERENCES = 2_000
 _DEEPEST_REFERENCE = 16
-_DEEPEST_EXAMPLE = 12
 _MOST_LISTED = 40
 _MOST_DESCRIPTION = 500  # characters quoted from the document
 _METHODS = ("get", "put", "post", "delete", "patch", "options", "head")
@@ -35,14 +35,6 @@ _LOCAL = "http://127.0.0.1:8080"
 _PATH = re.compile(r"/[^\x00-\x20\x7f?#\\]*")
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _OWN = ("discriminator", "xml", "externalDocs", "example", "nullable")  # OpenAPI keywords unknown to JSON Schema
-_TEXTS = {
-    "date": "2026-01-31",
-    "date-time": "2026-01-31T12:00:00Z",
-    "uuid": "00000000-0000-4000-8000-000000000000",
-    "email": "someone@example.org",
-    "uri": "https://example.org/",
-    "ipv4": "192.0.2.1",
-}
 _WORDS = """\
 A program that calls one operation of an HTTP API per request. The operation is in `operation.json`, the address of
 the API is `API_BASE_URL` in `adapter.config.json`, and tokens come from the variables in `passEnv` there. The input of
@@ -380,7 +372,7 @@ def _parameters(document: _Document, operation: _Operation, notices: list[str]) 
         schema = document.schema(one.get("schema") or _of_content(document, one.get("content")) or {})
         schema = schema if isinstance(schema, dict) else {}
         shown = one["example"] if "example" in one else _first(document, one.get("examples"))
-        shown = _example(schema) if shown is None and (required or "example" in schema) else shown
+        shown = example(schema) if shown is None and (required or "example" in schema) else shown
         explode = one.get("explode") is not False if place == "query" else False
         words = {"description": one["description"]} if isinstance(one.get("description"), str) else {}
         parameters.append(_Parameter(key, name, place, required, explode, {**schema, **words}, shown))
@@ -413,7 +405,7 @@ def _body(document: _Document, operation: _Operation, notices: list[str]) -> _Co
         return None
     schema = document.schema(media.get("schema", {}))
     shown = media["example"] if "example" in media else _first(document, media.get("examples"))
-    return _Content(schema, _example(schema) if shown is None else shown, required)
+    return _Content(schema, example(schema) if shown is None else shown, required)
 
 
 def _answer(document: _Document, operation: _Operation) -> _Content | None:
@@ -505,47 +497,3 @@ def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
     if isinstance(kind, str) and "enum" not in schema:
         return {**schema, "type": [kind, "null"]}
     return {"anyOf": [schema, {"type": "null"}]}
-
-
-def _example(schema: Any, depth: int = 0) -> Any:  # noqa: ANN401 - JSON
-    """Return a value that a resolved OpenAPI schema most likely allows; None if unknown."""
-    if not isinstance(schema, Mapping) or depth > _DEEPEST_EXAMPLE:
-        return None
-    values = [schema[key] for key in ("example", "const", "default") if key in schema]
-    values += [schema[key][0] for key in ("examples", "enum") if isinstance(schema.get(key), list) and schema[key]]
-    if values:
-        return values[0]
-    for key in ("oneOf", "anyOf"):
-        if isinstance(schema.get(key), list) and schema[key]:
-            return _example(schema[key][0], depth + 1)
-    if isinstance(schema.get("allOf"), list):
-        parts = [_example(part, depth + 1) for part in schema["allOf"]]
-        return {key: item for part in parts if isinstance(part, Mapping) for key, item in part.items()}
-    return _of_kind(schema, depth)
-
-
-def _of_kind(schema: Mapping[str, Any], depth: int) -> Any:  # noqa: ANN401 - JSON
-    kind = schema.get("type")
-    if isinstance(kind, list):
-        kind = next((word for word in kind if word != "null"), None)
-    if kind == "object" or "properties" in schema:
-        return _object(schema, depth)
-    if kind == "array":
-        return [_example(schema.get("items"), depth + 1)] if schema.get("minItems", 1) else []
-    if kind in ("integer", "number"):
-        least = schema.get("minimum")
-        return least if isinstance(least, int | float) else 1
-    return {"boolean": True, "string": _text(schema)}.get(str(kind))
-
-
-def _object(schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
-    properties, required = schema.get("properties"), schema.get("required")
-    if not isinstance(properties, Mapping) or not isinstance(required, list):
-        return {}
-    return {name: _example(properties.get(name), depth + 1) for name in required if isinstance(name, str)}
-
-
-def _text(schema: Mapping[str, Any]) -> str:
-    text = _TEXTS.get(str(schema.get("format")), "text")
-    least = schema.get("minLength")
-    return text.ljust(min(least, 1000), "x") if isinstance(least, int) else text

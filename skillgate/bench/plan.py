@@ -11,8 +11,11 @@ from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate import settings
+from skillgate.bench.conformance import input_notices
 from skillgate.bench.documents import (
     PACKAGED_FOLDER,
+    check_of,
+    checks_of,
     files_of,
     find_benchmark,
     narrowed,
@@ -30,6 +33,7 @@ from skillgate.bench.program import command_of
 from skillgate.bench.runner import items_of
 from skillgate.bench.serving import Unserved, serving
 from skillgate.bench.skills import load_skills, not_loaded
+from skillgate.bench.steps import has_steps
 from skillgate.errors import IncompleteError, UsageError
 from skillgate.files import is_within
 from skillgate.llm.answers import folder_of
@@ -43,12 +47,12 @@ if TYPE_CHECKING:
 
     from skillgate.bench.isolation.sandbox import Answers
     from skillgate.bench.models import Models
-    from skillgate.bench.ports import Adapter, Rules, Scorer
+    from skillgate.bench.ports import Adapter, Checks, Rules, Scorer
     from skillgate.bench.request import EvalRequest
     from skillgate.bench.runner import Item
     from skillgate.bench.skills import Skills
     from skillgate.console import Console
-    from skillgate.model.benchmark import Loaded, Runnable
+    from skillgate.model.benchmark import Loaded, Runnable, Step, Task
 
 PROSE_TIMEOUT_MS = 600_000  # default for prose skills: the maximum wait for one model answer
 _MIB = 1024 * 1024
@@ -63,6 +67,7 @@ class Plan(NamedTuple):
     loaded: Loaded  # the benchmark
     scorers: Mapping[str, Scorer]  # by task id
     scorer_names: Mapping[str, str]  # by task id
+    checks: Mapping[str, Checks]  # of the steps of each task, by task id
     adapters: Mapping[str, Adapter]  # by skill key
     items: tuple[Item, ...]  # every task of every skill in every run, in order
     isolated: tuple[str, ...]  # what programs are isolated from
@@ -148,7 +153,10 @@ def planned(
     k, runs = loaded.benchmark.k, request.execution.runs
     if k is not None and k > runs:
         raise UsageError(f"{loaded.origin}: k is {k}, but --runs is {runs}; use --runs {k}")
-    return _ready(request, session, loaded, skills, left_out)._replace(not_loaded=tuple(broken))
+    plan = _ready(request, session, loaded, skills, left_out)._replace(not_loaded=tuple(broken))
+    for notice in input_notices(plan.skills, loaded):
+        session.note(notice)
+    return plan
 
 
 def _ready(
@@ -174,6 +182,7 @@ def _ready(
         if models is not None:
             ready.callback(models.close)
         scorers = scorers_of(loaded, rules, surroundings)
+        checks = checks_of(loaded, surroundings)
         adapters = _adapters(skills.found, surroundings, loaded, ready, left_out)
         found = tuple(skill for skill in skills.found if skill.key in adapters)
         spawner.hide(_answers(found, loaded, request, session))
@@ -194,6 +203,7 @@ def _ready(
         loaded=loaded,
         scorers=scorers,
         scorer_names={task: rule.scorer for task, rule in rules.items()},
+        checks=checks,
         adapters=adapters,
         items=items_of(found, loaded, runs=request.execution.runs, shard=request.shard),
         isolated=spawner.isolated if loaded.benchmark.adapter is None else (),
@@ -301,8 +311,19 @@ def _adapter(skill: Runnable, surroundings: Surroundings, loaded: Loaded) -> Ada
     if kind not in ADAPTERS.names():
         runs = ", ".join(ADAPTERS.names())
         raise UsageError(f"{skill.shown}: {kind} skills are not supported; supported: {runs}")
+    refuse(f"{skill.shown}: {line}" for line in _unfit(kind, loaded.benchmark.tasks))
     adapter: Adapter = ADAPTERS.load(kind).open_adapter(skill, surroundings)
     return adapter
+
+
+def _unfit(kind: str, tasks: Sequence[Task]) -> Iterator[str]:
+    """Yield why skills of a kind cannot do some of the tasks."""
+    for task in tasks:
+        calls: tuple[Task | Step, ...] = (task, *task.setup, *task.steps, *task.teardown)
+        if has_steps(task) and kind in (AdapterType.SKILLMD.value, STATIC):
+            yield f"task {task.id!r} has steps, which {kind} skills cannot do"
+        elif kind != AdapterType.MCP.value and any(call.tool is not None for call in calls):
+            yield f"task {task.id!r} names a tool, which only mcp skills have"
 
 
 def _answers(skills: Sequence[Runnable], loaded: Loaded, request: EvalRequest, session: Console) -> Answers:
@@ -333,7 +354,9 @@ def _answers(skills: Sequence[Runnable], loaded: Loaded, request: EvalRequest, s
 def files_of_benchmark(loaded: Loaded) -> Iterator[str]:
     """Yield a benchmark's file and those of its scorers; not all need to exist."""
     yield os.path.join(loaded.folder, os.path.basename(loaded.origin))
-    for task in loaded.benchmark.tasks:
+    tasks = loaded.benchmark.tasks
+    steps = (step for task in tasks for step in (*task.setup, *task.steps, *task.teardown))
+    for task in (*tasks, *map(check_of, steps)):
         for path in (task.evaluator.custom_scorer_path, task.expected_output.custom_scorer_path):
             if path is not None:
                 yield os.path.join(loaded.folder, path.rpartition(":")[0])

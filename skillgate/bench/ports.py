@@ -10,6 +10,7 @@ from skillgate.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence, Set
+    from contextlib import AbstractContextManager
 
     from skillgate.model.bench import BenchUsage, ErrorKind
     from skillgate.model.benchmark import Evaluator, Expected, Task
@@ -20,6 +21,8 @@ NOT_STARTED = (
     f"programs may not be started: remove --no-{settings.ALLOW_EXEC.key}, or set {settings.ALLOW_EXEC.key}: true in the"
     " configuration"
 )
+WORK_DIR = "{workDir}"
+"""Stands for the directory that a program runs in, in its arguments and variables."""
 _OWN = "SKILL_"
 _REFUSED = ("GITHUB_", "ACTIONS_", "INPUT_", "ANTHROPIC_", "OPENAI_", "SKILLGATE_", "AWS_", "GOOGLE_", "LD_", "DYLD_")
 
@@ -138,6 +141,15 @@ class Call(NamedTuple):
     data: Mapping[str, Any]  # input, including what the benchmark's server adds
     timeout_s: float  # including start-up
     run: int  # from 1
+    tool: str | None = None  # the MCP tool that the task or step names
+    refusable: bool = False  # whether the task or step expects a refusal
+
+
+class Refusal(NamedTuple):
+    """How a skill itself said that it does not do what was asked."""
+
+    code: int | None  # the HTTP status, exit code or JSON-RPC code; None: an MCP tool's error has none
+    text: str  # its own words
 
 
 class Reply(NamedTuple):
@@ -152,6 +164,7 @@ class Reply(NamedTuple):
     answered: bool = True  # whether output is set
     latency_ms: float | None = None  # measured by the adapter; None: the duration of the call
     timed: bool = True  # whether there is a latency; for a cached answer it may be unknown
+    refusal: Refusal | None = None  # with an error that the skill itself reported, which a task may expect
 
 
 class Adapter(Protocol):
@@ -173,6 +186,14 @@ class Starting(Adapter, Protocol):
 
         None if it can be started, or if the skill is at fault.
         """
+
+
+@runtime_checkable
+class WithSessions(Adapter, Protocol):
+    """An adapter that remembers something between the calls of one session."""
+
+    def session(self) -> AbstractContextManager[Adapter]:
+        """Return an adapter for the calls of one task, one after the other; nothing is opened before the first."""
 
 
 class Surroundings(NamedTuple):
@@ -271,6 +292,9 @@ class Scorer(Protocol):
         Raises:
             UnscoredError: It could not be scored.
         """
+
+
+Checks = tuple[tuple[str, Scorer] | None, ...]  # name and scorer of each step's check; None for a step without one
 
 
 class Prepare(Protocol):

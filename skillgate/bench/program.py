@@ -16,6 +16,7 @@ from skillgate.files import EXECUTE, READ, READ_AND_EXECUTE, closed_by, is_withi
 from skillgate.files import passed as places_passed
 from skillgate.format import printable
 from skillgate.model.bench import ErrorKind
+from skillgate.model.benchmark import AdapterType
 from skillgate.process import MissingExecutableError, UnreachableError, candidates
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class Program(NamedTuple):
     @property
     def copy(self) -> bool:
         """Whether each process gets its own copy of the skill."""
-        return self.skill.config.work_dir == "copy"
+        return runs_in_copy(self.skill)
 
     def limits(self, timeout_s: float) -> Limits:
         """Return the limits of a call."""
@@ -69,6 +70,13 @@ class Program(NamedTuple):
             )
         except IncompleteError as error:
             return Unopened(kind_of(error), str(error))
+
+
+def runs_in_copy(skill: Runnable) -> bool:
+    """Whether each process of a skill gets its own copy of it: by its settings, else if its sessions are separate."""
+    if skill.config.work_dir is not None:
+        return skill.config.work_dir == "copy"
+    return skill.spec.adapter_type is AdapterType.MCP and skill.config.restart != "per-run"
 
 
 def secrets_of(skill: Runnable, surroundings: Surroundings) -> tuple[str, ...]:

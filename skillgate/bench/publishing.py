@@ -1,5 +1,5 @@
-"""Compute and write the report of a benchmark run, show progress, and write results into skill.json."""
-# ruff: noqa: PTH103, PTH110, PTH112, PTH116, PTH118, PTH120, PTH123
+"""Compute and write the report of a benchmark run, store and show progress, write results into skill.json."""
+# ruff: noqa: PTH103, PTH107, PTH110, PTH112, PTH116, PTH118, PTH120, PTH123
 
 from __future__ import annotations
 
@@ -7,30 +7,33 @@ import json
 import os
 import re
 import time
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate import __version__, settings
-from skillgate.bench.documents import MAX_BYTES, parse_json, read_json, refuse
+from skillgate.bench.conformance import output_notices
+from skillgate.bench.documents import MAX_BYTES, digest_of, parse_json, read_json, refuse
 from skillgate.bench.metrics import gate, summarise
 from skillgate.bench.reports import best_first, totals, whole_verdict
 from skillgate.bench.skills import SKILL_JSON
 from skillgate.config import config_digest
-from skillgate.errors import UsageError
+from skillgate.errors import CodecError, UsageError
 from skillgate.files import replace, require_place, write
 from skillgate.format import Style
-from skillgate.model.bench import BenchReport, CompletionReport, RunSettings, Status
+from skillgate.model.bench import BenchReport, CompletionReport, ErrorKind, RunSettings, Status, TaskResult
 from skillgate.model.benchmark import MAX_LATENCY_MS, AdapterType
+from skillgate.model.codec import decode, encode
 from skillgate.model.report import Tool
 from skillgate.report.rendering import ending, render, writer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from io import BufferedWriter
 
     from skillgate.bench.plan import Plan
     from skillgate.bench.request import EvalRequest
     from skillgate.console import Console
-    from skillgate.model.bench import TaskResult
     from skillgate.model.benchmark import Runnable
 
 NAME = "eval-result"
@@ -78,7 +81,7 @@ def report_of(
         gate=whole_verdict(reports),
         duration_s=round(seconds, 3),
         models=plan.model_names,
-        notices=() if plan.models is None else plan.models.notices(),
+        notices=(*(plan.models.notices() if plan.models else ()), *output_notices(plan.skills, results)),
         not_loaded=plan.not_loaded,
     )
 
@@ -362,3 +365,99 @@ def _members(text: str, start: int) -> list[_Member]:
 def _skip(text: str, place: int) -> int:
     blanks = _BLANKS.match(text, place)
     return place if blanks is None else blanks.end()
+
+
+PROGRESS = "eval-progress.jsonl"
+
+
+class Progress:
+    """The file of a run's results: a line that identifies the run, then one line for each result.
+
+    Attributes:
+        finished: The results that the run already had.
+    """
+
+    def __init__(self, path: str, file: BufferedWriter, finished: tuple[TaskResult, ...]) -> None:
+        self._path, self._file, self.finished = path, file, finished
+
+    def add(self, result: TaskResult) -> None:
+        """Store a result; one that the end of the run left unmeasured is not stored."""
+        if result.error_kind is not ErrorKind.STOPPED:
+            self._file.write(_line(encode(result)))
+            self._file.flush()  # what the system has survives this process
+
+    def close(self, *, complete: bool) -> None:
+        """Close the file, and remove it if all results are in a report."""
+        self._file.close()
+        if complete:
+            with suppress(FileNotFoundError):
+                os.remove(self._path)
+
+
+def started(plan: Plan, request: EvalRequest, session: Console, *, resume: bool) -> Progress:
+    """Begin the file of a run, or continue that of the same run.
+
+    Raises:
+        UsageError: There is nothing to resume, it belongs to another run, or the file cannot be written.
+    """
+    shown = os.path.join(request.output.directory, PROGRESS)
+    path = require_place(shown, session.cwd)
+    head = {"run": _identity(plan, request)}
+    finished: dict[tuple[str, str, int], TaskResult] = {}
+    if resume:
+        if not os.path.exists(path):
+            raise UsageError(f"--resume: there is no {shown}; the last run into this directory was complete")
+        lines = list(_read(path, shown))
+        if not lines or lines[0] != head:
+            what = "other skills, tasks or settings"
+            raise UsageError(f"--resume: {shown} belongs to a run with {what}; repeat that command, or remove --resume")
+        for result in map(_stored, lines[1:]):
+            if result is not None:
+                finished.setdefault((result.skill_id, result.task_id, result.run), result)
+    elif os.path.exists(path):
+        session.note(f"{shown} has results of a run that was interrupted; starting over without --resume")
+    temporary = f"{path}.new"
+    try:
+        with open(temporary, "wb") as file:  # without a line that was cut off
+            file.writelines([_line(head), *(_line(encode(one)) for one in finished.values())])
+        os.replace(temporary, path)  # noqa: PTH105
+        return Progress(path, open(path, "ab"), tuple(finished.values()))
+    except OSError as error:
+        raise UsageError(f"cannot write {shown}: {error.strerror}") from error
+
+
+def _identity(plan: Plan, request: EvalRequest) -> str:
+    """Return a digest of everything that must be the same for results to belong to one run."""
+    execution = request.execution
+    return digest_of(
+        {
+            "benchmark": plan.loaded.digest,
+            "tasks": [task.id for task in plan.loaded.benchmark.tasks],
+            "skills": [[skill.key, skill.spec.version, skill.digest] for skill in plan.skills],
+            "settings": [execution.runs, execution.timeout_ms, execution.retries, execution.evaluator, plan.sandbox],
+            "shard": request.shard,
+            "models": plan.model_names,
+        }
+    )
+
+
+def _line(data: Any) -> bytes:  # noqa: ANN401 - JSON
+    return json.dumps(data, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
+
+
+def _read(path: str, shown: str) -> Iterator[Any]:
+    """Yield the complete lines of a file; the last one may be cut off."""
+    try:
+        with open(path, "rb") as file:
+            for line in file:
+                with suppress(ValueError):
+                    yield json.loads(line)
+    except OSError as error:
+        raise UsageError(f"--resume: {shown} cannot be read: {error.strerror}") from error
+
+
+def _stored(data: Any) -> TaskResult | None:  # noqa: ANN401 - JSON
+    try:
+        return decode(TaskResult, data)
+    except CodecError:
+        return None

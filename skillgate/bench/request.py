@@ -177,6 +177,7 @@ class EvalRequest(NamedTuple):
     allow_skipped: bool = False  # whether unmeasured results leave the exit code unchanged
     exit_on_fail: bool = False  # --exit-on-fail
     shard: tuple[int, int] | None = None  # (number from 1, total); None for all
+    resume: bool = False  # whether to go on with the run that was interrupted
     answers: tuple[str, ...] = ()  # more files and directories with expected answers
 
 

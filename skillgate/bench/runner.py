@@ -20,22 +20,24 @@ from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from skillgate.bench.answers import bounded_output
 from skillgate.bench.ports import MAX_WORDS, Call, Reply, UnscoredError
 from skillgate.bench.request import shard_of
+from skillgate.bench.steps import Carried, has_steps, walk
 from skillgate.errors import SkillgateError
 from skillgate.llm.flow import Queued, WorkerPool
 from skillgate.model.bench import EVALUATORS, Attempt, ErrorKind, Rerun, RerunOutcome, Status, TaskResult
-from skillgate.model.benchmark import AdapterType
+from skillgate.model.benchmark import ERROR, AdapterType
 from skillgate.model.exchange import Answer, Request
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from skillgate.bench.ports import Adapter, Scorer
-    from skillgate.model.bench import BenchReport, CompletionReport
+    from skillgate.bench.ports import Adapter, Checks, Scorer
+    from skillgate.model.bench import BenchReport, CompletionReport, Output
     from skillgate.model.benchmark import Loaded, Runnable, Task
     from skillgate.model.exchange import Steps
 
@@ -72,6 +74,7 @@ class Job(NamedTuple):
     retry_delay_s: float  # before the first retry
     stop: threading.Event  # set to end the run
     clock: Callable[[], float] = time.perf_counter  # for latencies
+    checks: Mapping[str, Checks] = MappingProxyType({})  # of the steps of tasks that have some, by task id
 
 
 def items_of(
@@ -166,29 +169,47 @@ def _evaluate(item: Item, job: Job) -> TaskResult:
     """Run one item, with retries after infrastructure failures."""
     attempts: list[Attempt] = []
     while True:
-        reply, latency_ms = _attempt(item, job)
+        carried = _attempt(item, job)
+        reply, latency_ms = carried.reply, carried.latency_ms
         left = job.retries.get(item.skill.key, 0) - len(attempts)
-        if reply.kind is None or not reply.retryable or left <= 0 or job.stop.is_set():
-            return _result(item, job, reply, latency_ms, tuple(attempts))
+        is_final = bool(carried.failure) or not reply.retryable or _is_expected(item, job, reply)
+        if reply.kind is None or is_final or left <= 0 or job.stop.is_set():
+            return _result(item, job, carried, tuple(attempts))
         wait_s = min(MOST_WAIT_S, max(job.retry_delay_s * (len(attempts) + 1), reply.retry_after_s or 0.0))
         error = reply.error[:MAX_WORDS]
         attempts.append(Attempt(error_kind=reply.kind, error=error, latency_ms=latency_ms, waited_ms=wait_s * 1000))
         job.stop.wait(wait_s)
 
 
-def _attempt(item: Item, job: Job) -> tuple[Reply, float]:
-    """Return the reply of one call, and its latency in ms."""
+def _is_expected(item: Item, job: Job, reply: Reply) -> bool:
+    """Whether a task expects this refusal."""
+    is_refusal = reply.refusal is not None and job.scorer_names[item.task.id] == ERROR
+    return is_refusal and job.scorers[item.task.id].score(reply.refusal).passed
+
+
+def _attempt(item: Item, job: Job) -> Carried:
+    """Make the call or the calls of one attempt."""
     task = item.task
     timeout_s = task.timeout_ms / 1000 if task.timeout_ms else job.timeout_s[item.skill.key]
+    adapter = job.adapters[item.skill.key]
     data = {**job.added, **task.input_data}
+    call = Call(task, data, timeout_s, item.run, task.tool, job.scorer_names[task.id] == ERROR)
+    if has_steps(task):
+        try:
+            carried = walk(call._replace(data=job.added), adapter, job.checks[task.id], job.clock)
+        except UnscoredError as error:
+            return Carried(Reply(kind=error.kind, error=str(error), answered=False), 0.0)
+        reply = _require_finite(carried.reply)
+        is_late = reply.kind is ErrorKind.TIMEOUT
+        return carried._replace(reply=reply, latency_ms=timeout_s * 1000 if is_late else carried.latency_ms)
     if "checkType" in data and "skillDir" not in data:
         # A program runs in the directory, which may be a copy; other skills get its path.
         is_program = item.skill.spec.adapter_type is AdapterType.SUBPROCESS
         data["skillDir"] = "." if is_program else item.skill.root
     began = job.clock()
-    reply = _require_finite(job.adapters[item.skill.key].invoke(Call(task, data, timeout_s, item.run)))
+    reply = _require_finite(adapter.invoke(call))
     latency_ms = (job.clock() - began) * 1000 if reply.latency_ms is None else reply.latency_ms
-    return reply, timeout_s * 1000 if reply.kind is ErrorKind.TIMEOUT else latency_ms
+    return Carried(reply, timeout_s * 1000 if reply.kind is ErrorKind.TIMEOUT else latency_ms)
 
 
 def _require_finite(reply: Reply) -> Reply:
@@ -203,7 +224,8 @@ def _require_finite(reply: Reply) -> Reply:
     return reply
 
 
-def _result(item: Item, job: Job, reply: Reply, latency_ms: float, attempts: tuple[Attempt, ...]) -> TaskResult:
+def _result(item: Item, job: Job, carried: Carried, attempts: tuple[Attempt, ...]) -> TaskResult:
+    reply = carried.reply
     if reply.kind in EVALUATORS:
         return _skipped(item, job, reply.kind, reply.error, attempts)
     task = item.task
@@ -213,30 +235,49 @@ def _result(item: Item, job: Job, reply: Reply, latency_ms: float, attempts: tup
         run=item.run,
         status=Status.TIMEOUT if reply.kind is ErrorKind.TIMEOUT else Status.ERROR,
         score=0.0,
-        latency_ms=round(latency_ms, 3) if reply.timed and reply.kind is not ErrorKind.SPAWN else None,
+        latency_ms=round(carried.latency_ms, 3) if reply.timed and reply.kind is not ErrorKind.SPAWN else None,
         attempts=attempts,
         usage=reply.usage,
         weight=task.weight,
         tags=task.tags,
         golden=task.golden,
-        output=bounded_output(reply.output) if reply.answered else None,
+        output=_output(task, carried),
         error=reply.error[:MAX_WORDS] or None,
         error_kind=reply.kind,
     )
+    scored_output = reply.output
+    if carried.failure:
+        score = carried.passed / (carried.checks + 1)
+        failed = replace(base, status=Status.FAIL, score=score, reason=_noted(carried, carried.failure))
+        return replace(failed, scorer_type=job.scorer_names[task.id], error=None, error_kind=None)
     if reply.kind is not None:
-        return base
+        if reply.refusal is None or job.scorer_names[task.id] != ERROR:
+            return base
+        scored_output, base = reply.refusal, replace(base, error=None, error_kind=None)
     try:
-        scored = job.scorers[task.id].score(reply.output)
+        scored = job.scorers[task.id].score(scored_output)
     except UnscoredError as error:
         skipped = _skipped(item, job, error.kind, str(error), attempts)
         return replace(skipped, output=base.output, latency_ms=base.latency_ms, usage=reply.usage)
     return replace(
         base,
         status=Status.PASS if scored.passed else Status.FAIL,
-        score=scored.score,
-        reason=scored.reason[:MAX_WORDS] or None,
+        score=(carried.passed + scored.score) / (carried.checks + 1),
+        reason=_noted(carried, scored.reason),
         scorer_type=job.scorer_names[task.id],
     )
+
+
+def _output(task: Task, carried: Carried) -> Output | None:
+    """Return the answer for the report; of a task with steps, what each of them answered."""
+    if task.steps:
+        return bounded_output(list(carried.shown))
+    return bounded_output(carried.reply.output) if carried.reply.answered else None
+
+
+def _noted(carried: Carried, reason: str) -> str | None:
+    """Return a reason with what went wrong in the teardown."""
+    return "; ".join(filter(None, (reason, carried.note)))[:MAX_WORDS] or None
 
 
 def _skipped(item: Item, job: Job, kind: ErrorKind | None, why: str, attempts: tuple[Attempt, ...] = ()) -> TaskResult:

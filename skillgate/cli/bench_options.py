@@ -82,6 +82,24 @@ def add_running(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--dry-run", action="store_true", help="show what would run; run and write nothing")
 
 
+def add_server(parser: argparse.ArgumentParser) -> None:
+    """Declare how to reach an MCP server that is named by a command or an address."""
+    parser.add_argument("--token-env", metavar="NAME", help=Rare("the variable with the bearer token of an MCP server"))
+    parser.add_argument(
+        "--run-as-caller", action="store_true", help=Rare("run the program of an MCP server as you, as root too")
+    )
+    _words(parser, f"--{settings.ALLOW_ENV.key}", "NAME", Rare("a variable that --token-env may name; repeatable"))
+    hosts = "a private host that an MCP server may have; repeatable"
+    _words(parser, f"--{settings.ALLOW_HOST.key}", "HOST[:PORT]", Rare(hosts))
+
+
+def server_permissions(args: argparse.Namespace, session: Console) -> Permissions:
+    """Return what an MCP server may do, from the options of :func:`add_server`."""
+    return Permissions.configured(
+        session.config, env=args.allow_env, hosts=args.allow_host, as_caller=args.run_as_caller
+    )
+
+
 def add_gates(parser: argparse.ArgumentParser, command: str) -> None:
     """Declare the gates of each skill; ``report merge`` has ``--on-inconclusive`` for scores too."""
     group = section(parser, settings.BOUNDS.titles.get(command, settings.BOUNDS.title))

@@ -46,7 +46,7 @@ _NUMBER = r"(?:0|[1-9][0-9]*)"
 _PART = rf"(?:{_NUMBER}|[0-9]*[A-Za-z-][0-9A-Za-z-]*)"
 VERSION = rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(?:-{_PART}(?:\.{_PART})*)?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?"
 WORK_DIRS = ("shared", "copy")
-RESTARTS = ("per-run", "per-call")
+RESTARTS = ("per-task", "per-run", "per-call")
 _Plain = Annotated[str, Form(pattern=NO_NUL)]
 
 
@@ -81,9 +81,10 @@ class AdapterConfig:
     retries: Annotated[int, Range(0, 100)] | None = None
     max_concurrency: Annotated[int, Range(1, 256)] | None = None  # maximum calls of this skill at once
     persistent: bool = False  # whether one process answers many requests, one line each
-    work_dir: Annotated[str, Form(enum=WORK_DIRS)] = "shared"  # ``shared``: the skill's directory
-    tool_name: str | None = None  # the MCP tool; without it that of the skill's id, or the only one there is
-    restart: Annotated[str, Form(enum=RESTARTS)] = "per-run"
+    # ``shared``: the skill's directory; None: ``copy`` for an MCP server with a session per task, else ``shared``
+    work_dir: Annotated[str | None, Form(enum=(*WORK_DIRS, None))] = None
+    tool_name: str | None = None  # the MCP tool of tasks without one; else that of the skill's id, or the only one
+    restart: Annotated[str, Form(enum=RESTARTS)] = "per-task"  # ``per-call`` is an earlier name of it
     memory_mb: Annotated[int, Range(16, 1_048_576)] | None = None
     serve: tuple[_Plain, ...] = ()  # the program that is this http skill's server on this machine, and its arguments
 
@@ -133,9 +134,14 @@ ABSENT = Absent.ABSENT
 BENCHMARK_ID = r"[a-z0-9][a-z0-9_.-]*"
 MAX_ID = 200  # characters of a task's
 MAX_TASKS = 100_000
+MAX_STEPS = 100
+CAPTURED = "[A-Za-z_][A-Za-z0-9_]*"
+"""The name of a value that a step captures, as a pattern."""
 SCOPES = ("values", "json")
 STATIC = "static"
 """The adapter of benchmarks that read skills and do not run them."""
+ERROR = "error"
+"""The scorer of tasks that the skill must refuse."""
 CHECK_TYPE = "checkType"
 """The key of a task's input that names what a static benchmark checks."""
 CHECKS = ("accessibility", "description_length", "directory_not_empty", "json_valid", "metadata")
@@ -209,6 +215,8 @@ class Expected:
     custom_scorer_path: str | None = None
     case_sensitive: bool | None = None
     tolerance: Tolerance | None = None
+    code: int | None = None  # of ``error``: the HTTP status, exit code or JSON-RPC code; None: any
+    contains: str | None = None  # of ``error``: what its text contains, whatever the case; None: anything
 
 
 _PLAIN = Evaluator()
@@ -216,15 +224,41 @@ _PLAIN = Evaluator()
 
 @camel
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One call of a task that has several, all in one session.
+
+    In its input, ``{{name}}`` is a value that an earlier step captured, or one of the task's input.
+    """
+
+    CLOSED: ClassVar[bool] = True
+    FREE: ClassVar[str] = FREE
+
+    tool: str | None = None  # as in a task
+    input_data: Mapping[str, Any] = field(default_factory=dict)
+    expected_output: Expected | None = None  # a check of this step, with its type; None for no check
+    evaluator: Evaluator = _PLAIN
+    # Values of the answer for later steps: a name, and a JSON pointer to the value.
+    capture: Mapping[Annotated[str, Form(pattern=whole(CAPTURED))], Annotated[str, Form(pattern="^(?![^/])")]] = field(
+        default_factory=dict
+    )
+    description: str = ""
+
+
+@camel
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """One task."""
+    """One task: one call, or several in one session. Its expectation is of the last step's answer."""
 
     CLOSED: ClassVar[bool] = True
     FREE: ClassVar[str] = FREE
 
     id: Annotated[str, Form(pattern=NOT_BLANK, maxLength=MAX_ID)]
-    input_data: Mapping[str, Any]
     expected_output: Expected
+    input_data: Mapping[str, Any] = field(default_factory=dict)  # with ``steps``: values that they can use
+    tool: str | None = None  # the MCP tool to call; None: that of the skill
+    steps: Annotated[tuple[Step, ...], Form(maxItems=MAX_STEPS)] = ()  # empty: one call with the input
+    setup: Annotated[tuple[Step, ...], Form(maxItems=MAX_STEPS)] = ()  # before; neither in the latency nor shown
+    teardown: Annotated[tuple[Step, ...], Form(maxItems=MAX_STEPS)] = ()  # after, whatever happened
     description: str = ""
     evaluator: Evaluator = _PLAIN
     timeout_ms: Annotated[int, Range(100, 86_400_000)] | None = None

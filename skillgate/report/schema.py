@@ -60,6 +60,14 @@ def benchmark_schema() -> dict[str, Any]:
     each = {"properties": {"tasks": {"items": _static_task()}}}, {"properties": {"tasks": {"items": _run_task()}}}
     benchmark["allOf"] = [{"if": static, "then": each[0], "else": each[1]}]
     definitions["Task"]["allOf"] = [*map(_scored_by, SCORERS.listed(separator="_")), _scored_by_any()]
+    step = definitions["Step"]
+    unchecked = {"properties": {"expectedOutput": {"type": "null"}}}
+    models = [word for word, name in scorers().items() if name == STATIC or SCORERS.flag(name, "ASKS_MODEL")]
+    step["allOf"] = [
+        *map(_scored_by, SCORERS.listed(separator="_")),
+        {"anyOf": [_named(list(scorers())), unchecked]},
+        {"not": _named(models)},
+    ]
     return found
 
 
@@ -95,7 +103,7 @@ def _scored_by(scorer: str) -> dict[str, Any]:
 
 def _scored_by_any() -> dict[str, Any]:
     """Return what a task fulfils that names no scorer: some scorer could use what it expects."""
-    names = [name for name in SCORERS.listed(separator="_") if not SCORERS.text(name, "ADAPTER")]
+    names = [name for name in SCORERS.listed(separator="_") if not SCORERS.flag(name, "BY_NAME")]
     return {"anyOf": [_named(list(scorers())), *map(_needs, names)]}
 
 

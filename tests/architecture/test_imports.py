@@ -68,7 +68,9 @@ KEEPERS = {  # the one module that may import a package of an extra
     "skillgate.store.migrations.versions.r0006_summaries": {"sqlalchemy", "alembic"},
     "skillgate.store.migrations.versions.r0007_synced": {"sqlalchemy", "alembic"},
     "skillgate.bench.adapters.http": {"httpx2", "httpcore2"},
-    "skillgate.bench.adapters.mcp": {"asyncio", "anyio", "httpcore2", "httpx2", "mcp", "mcp_types"},
+    "skillgate.bench.adapters.mcp": {"asyncio", "mcp_types"},
+    "skillgate.bench.conformance": {"referencing"},
+    "skillgate.bench.mcp.session": {"asyncio", "anyio", "httpcore2", "httpx2", "mcp", "mcp_types"},
 }
 # What these compute with arrays is loaded only where something was sampled.
 ARRAYS = (

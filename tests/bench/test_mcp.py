@@ -135,7 +135,7 @@ def test_a_text_that_is_json_is_read_as_json(tmp_path: Path) -> None:
 )
 def test_what_a_tool_does_wrong_has_a_kind(tmp_path: Path, tool: str, kind: str, words: str) -> None:
     began = time.monotonic()
-    (result,) = results(evaluated(tmp_path, tool, "--timeout", "5s"))
+    (result,) = results(evaluated(tmp_path, tool, "--timeout", "5s" if tool == "hangs" else "60s"))
     assert result["errorKind"] == kind, result
     assert words in result["error"]
     assert time.monotonic() - began < 120
@@ -150,9 +150,9 @@ def test_the_skills_id_names_its_tool(tmp_path: Path) -> None:
 
 
 @real
-def test_one_process_serves_the_run_or_each_call_has_its_own(tmp_path: Path) -> None:
-    kept = outputs(evaluated(tmp_path, "process", "--concurrency", "1", tasks=3))
-    fresh = outputs(evaluated(tmp_path, "process", "--concurrency", "1", tasks=3, restart="per-call"))
+def test_each_task_has_its_own_process_unless_one_serves_the_run(tmp_path: Path) -> None:
+    kept = outputs(evaluated(tmp_path, "process", "--concurrency", "1", tasks=3, restart="per-run"))
+    fresh = outputs(evaluated(tmp_path, "process", "--concurrency", "1", tasks=3))
     assert len({one["result"] for one in kept}) == 1
     assert len({one["result"] for one in fresh}) == 3
 
@@ -163,7 +163,7 @@ def test_a_server_that_died_is_replaced(tmp_path: Path) -> None:
         "\n@server.tool()\ndef once(n: int) -> int:\n    'Dies at 1.'\n    if n == 1:\n        os._exit(3)\n"
         "    return n + 1\nserver.run()\n"
     )
-    done = evaluated(tmp_path, "once", "--concurrency", "1", code=code, tasks=3)
+    done = evaluated(tmp_path, "once", "--concurrency", "1", code=code, tasks=3, restart="per-run")
     assert [one["status"] for one in results(done)] == ["pass", "error", "pass"]
 
 
@@ -287,3 +287,34 @@ def test_a_schema_of_a_server_cannot_hold_the_run_up(tmp_path: Path) -> None:
     """Its own pattern would be tried on its own answer for longer than anybody lives."""
     done = evaluated(tmp_path, None, "--timeout", "20s", code=BY_HAND, env={})
     assert outputs(done) == [{"a": "a" * 40 + "!"}], results(done)
+
+
+@real
+@pytest.mark.parametrize(
+    ("tool", "data", "expected", "status"),
+    [
+        ("fails", {"n": 1}, {"contains": "no such thing"}, "pass"),
+        ("fails", {"n": 1}, {"contains": "denied"}, "fail"),
+        ("add", {"n": "x"}, {"contains": "n"}, "pass"),
+        ("add", {}, {}, "pass"),
+        ("add", {"n": 1}, {}, "fail"),
+        ("hangs", {"n": 1}, {}, "timeout"),
+    ],
+)
+def test_a_tool_refuses(tmp_path: Path, tool: str, data: Any, expected: dict[str, Any], status: str) -> None:
+    skill(tmp_path / "s", STDIO, config={"env": {"PYTHONPATH": PACKAGES}, "toolName": tool}, adapterType="mcp")
+    benchmark(tmp_path / "b.json", task(inputData=data, expectedOutput={"type": "error", **expected}))
+    done = run(tmp_path, "eval", "--skills", "s", "--benchmark", "./b.json", "--json", "--timeout", "5s")
+    assert results(done)[0]["status"] == status, results(done)
+
+
+def test_an_error_of_the_protocol_is_a_refusal_too(tmp_path: Path) -> None:
+    code = BY_HAND.replace(
+        '"result": ANSWERS[asked["method"]]}',
+        '**({"error": {"code": -32602, "message": "unknown tool"}} if asked["method"] == "tools/call"'
+        ' else {"result": ANSWERS[asked["method"]]})}',
+    )
+    skill(tmp_path / "s", code, adapterType="mcp")
+    benchmark(tmp_path / "b.json", task(expectedOutput={"type": "error", "code": -32602, "contains": "Unknown"}))
+    done = run(tmp_path, "eval", "--skills", "s", "--benchmark", "./b.json", "--json")
+    assert results(done)[0]["status"] == "pass", results(done)

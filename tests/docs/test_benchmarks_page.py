@@ -33,7 +33,7 @@ def test_the_page_has_a_row_for_each_scorer_and_names_each_gate() -> None:
 def test_the_scorer_of_the_page_scores_the_task_of_the_page(tmp_path: Path) -> None:
     tasks = [json.loads(block) for block in re.findall(r"```json\n(\{\"id\".*?)```", PAGE.text, flags=re.DOTALL)]
     (own,) = (task for task in tasks if task["expectedOutput"]["type"] == "custom")
-    assert [task["id"] for task in tasks] == ["labels", "tone", "sorted"]
+    assert [task["id"] for task in tasks] == ["labels", "unknown_zone", "tone", "sorted"]
     (code,) = re.findall(r"```python\n(.*?)```", PAGE.text, flags=re.DOTALL)
     file = tmp_path / own["evaluator"]["customScorerPath"].partition(":")[0]
     file.parent.mkdir()

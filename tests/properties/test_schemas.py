@@ -103,6 +103,12 @@ BENCHMARK: dict[str, Any] = {
         {"id": "c", "inputData": {}, "expectedOutput": {"patterns": ["x+"], "value": 1}},
         {"id": "d", "inputData": {}, "expectedOutput": {"schema": {}}, "evaluator": {"type": "schema", "path": ""}},
         {"id": "e", "inputData": {}, "expectedOutput": {"judgePrompt": "x"}, "timeoutMs": 1000},
+        {
+            "id": "g",
+            "setup": [{"tool": "x", "expectedOutput": {"type": "contains", "keywords": ["a"]}}],
+            "steps": [{"inputData": {}, "capture": {"id": "/id"}, "evaluator": {"type": "error"}}],
+            "expectedOutput": {"type": "error", "code": 1},
+        },
         {"id": "f", "inputData": {}, "expectedOutput": {"customScorerPath": "x.py:f"}, "evaluator": {"scope": "json"}},
     ],
 }

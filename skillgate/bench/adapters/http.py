@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from skillgate import __version__
 from skillgate.bench.addresses import UnreachableError, coding_of, is_retryable, origin_of, redirected, target_of
-from skillgate.bench.ports import MAX_WORDS, Reply
+from skillgate.bench.answers import redacted, strict_json
+from skillgate.bench.ports import MAX_WORDS, Refusal, Reply
 from skillgate.errors import UsageError
 from skillgate.model.bench import BenchUsage, ErrorKind
 
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 MOST_BYTES = 5 * 1024 * 1024  # of a response body
-_MOST_FAILURE_BYTES = 4_096  # of an error response, which is only quoted
+_MOST_FAILURE_BYTES = 65_536  # of an error response
 _MOST_REDIRECTS = 5
 _USAGE = "x-usage-{}-tokens"
 _TICK_S = 0.1
@@ -74,9 +75,8 @@ class HttpAdapter:
             if isinstance(error, httpx2.ConnectError) and bounds.kind is None and self._is_not_served():
                 words = f"its server is not running; start it with skillgate bench serve {self._skill.shown}"
                 reply = _wrong(ErrorKind.SERVER, words)
-        return reply._replace(
-            output=self._target.redacted(reply.output), error=self._target.redacted(reply.error)[:MAX_WORDS]
-        )
+        reply = redacted(reply, self._target.secrets)
+        return reply._replace(error=reply.error[:MAX_WORDS])
 
     def close(self) -> None:
         """Do nothing: no connection outlives a call."""
@@ -164,14 +164,28 @@ class HttpAdapter:
             for piece in response.iter_raw():
                 body += piece
                 if len(body) >= _MOST_FAILURE_BYTES:
+                    del body[_MOST_FAILURE_BYTES:]
                     break
-        text = self._target.shown(bytes(body[:_MOST_FAILURE_BYTES]).decode("utf-8", "replace"))
+        text = self._target.shown(bytes(body).decode("utf-8", "replace"))
         words = f"it answered with status {status}" + (f": {text}" if text else "")
+        refusal = Refusal(status, bytes(body).decode("utf-8", "replace"))
+        reply = Reply(output=whole_response(response, bytes(body)), kind=ErrorKind.AUTH, error=words, refusal=refusal)
         if status in (401, 403):
-            return _wrong(ErrorKind.AUTH, words)
+            return reply
         retryable = is_retryable(status)
         wait_s = _retry_after(response.headers.get("retry-after", "")) if retryable else None
-        return _wrong(ErrorKind.HTTP_STATUS, words)._replace(retryable=retryable, retry_after_s=wait_s)
+        return reply._replace(kind=ErrorKind.HTTP_STATUS, retryable=retryable, retry_after_s=wait_s)
+
+
+def whole_response(response: httpx2.Response, body: bytes) -> dict[str, Any]:
+    """Return status, headers and body for scorers; a body that is not JSON is text. Cookies are left out."""
+    text = body.decode("utf-8-sig", "replace")
+    try:
+        content = strict_json(text) if text.strip() else None
+    except (ValueError, RecursionError):
+        content = text
+    headers = {name.lower(): value for name, value in response.headers.items() if name.lower() != "set-cookie"}
+    return {"status": response.status_code, "headers": headers, "body": content}
 
 
 class Try:

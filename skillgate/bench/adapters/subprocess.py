@@ -12,7 +12,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.bench.answers import read_reply, redacted
-from skillgate.bench.ports import NOT_STARTED, Reply
+from skillgate.bench.ports import NOT_STARTED, Refusal, Reply
 from skillgate.bench.program import (
     RETRYABLE,
     Program,
@@ -89,15 +89,23 @@ def _reply(ended: Ended) -> Reply:
         )
     kind = ErrorKind.CRASH if code < 0 else ErrorKind.EXIT_CODE
     how = f"was killed by signal {-code}" if code < 0 else f"exited with code {code}"
+    refusal = None if code < 0 else Refusal(code, _written(ended))
     if reply.kind is None:
-        return reply._replace(kind=kind, error=f"it answered and then {how}{stderr_note(ended.stderr)}", retryable=True)
+        error = f"it answered and then {how}{stderr_note(ended.stderr)}"
+        return reply._replace(kind=kind, error=error, retryable=True, refusal=refusal)
     if reply.kind is ErrorKind.RPC:
         return reply
-    return Reply(
-        kind=kind, error=f"it {how} without a reply{stderr_note(ended.stderr)}", retryable=True, answered=False
-    )
+    error = f"it {how} without a reply{stderr_note(ended.stderr)}"
+    return Reply(kind=kind, error=error, retryable=True, answered=False, refusal=refusal)
 
 
+def _written(ended: Ended) -> str:
+    """Return the end of what a program wrote: its standard error, then its standard output."""
+    texts = (one[-_MOST_TEXT:].decode("utf-8", "replace").strip() for one in (ended.stderr, ended.stdout))
+    return "\n".join(filter(None, texts))
+
+
+_MOST_TEXT = 4_096  # bytes of each stream in a refusal
 _MOST_MORE = 1_000  # lines checked after a reply
 
 

@@ -181,7 +181,9 @@ def copy_for_all(root: str, place: str, hidden: Collection[str] = ()) -> None:
 
 
 def copy_of(root: str, place: str, hidden: Collection[str] = ()) -> None:
-    """Copy a skill's directory without .git and the real paths in ``hidden``; links stay links.
+    """Copy a skill's directory without its .git and the real paths in ``hidden``; links stay links.
+
+    A repository below it, such as one that tasks work on, is copied whole.
 
     Raises:
         OSError, shutil.Error: It cannot be copied.
@@ -189,7 +191,8 @@ def copy_of(root: str, place: str, hidden: Collection[str] = ()) -> None:
 
     def left_out(folder: str, names: list[str]) -> set[str]:
         real = os.path.realpath(folder)
-        return {name for name in names if name in (".git", "__pycache__") or os.path.join(real, name) in hidden}
+        own = ("__pycache__", ".git") if folder == root else ("__pycache__",)
+        return {name for name in names if name in own or os.path.join(real, name) in hidden}
 
     shutil.copytree(root, place, symlinks=True, ignore=left_out)
 

@@ -37,7 +37,7 @@ from skillgate.bench.isolation.sandbox import (
     paths_below,
 )
 from skillgate.bench.isolation.seclusion import adopt_orphans, gain_no_privileges, gains_no_privileges, is_secluded
-from skillgate.bench.ports import Ended, Limits
+from skillgate.bench.ports import WORK_DIR, Ended, Limits
 from skillgate.bench.program import Ground, NoProgramError, kind_of, require_startable
 from skillgate.errors import IncompleteError, UsageError
 from skillgate.files import is_within, open_to_all
@@ -266,7 +266,8 @@ class ProcessSpawner:
     ) -> Child:
         """Start a program."""
         where = self._place(root, home, slot, hidden, copy=copy)
-        whole = self._environment(home, env)
+        argv = [word.replace(WORK_DIR, where) for word in argv]
+        whole = self._environment(home, {name: value.replace(WORK_DIR, where) for name, value in env.items()})
         alone = slot.user is not None
         ground = self._ground(where, whole, owned=where if copy and alone else None)
         command = [require_startable(argv, ground), *argv[1:]]

@@ -4,7 +4,7 @@ These constants are read from the source without importing it:
 
 - ``NEEDS``: keys of which a task must have one.
 - ``ALIASES``: other names of the scorer.
-- ``ADAPTER``: the only adapter that it scores answers of.
+- ``BY_NAME``: whether it only scores tasks that name it; it is no default.
 - ``ASKS_MODEL``, ``STARTS_PROGRAM``: whether it does so.
 - ``PACKAGE``: required to import it.
 - ``NO_BLANK_ITEMS``: the needed list has none.

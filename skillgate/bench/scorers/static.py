@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from skillgate.bench.ports import Rules, Surroundings
     from skillgate.model.benchmark import Task
 
-POSITION = 8
-ADAPTER = "static"
+POSITION = 9
+BY_NAME = True
 
 
 class Static:

@@ -1,10 +1,11 @@
-"""Work with benchmarks: list, show, import and check them, and validate files."""
+"""Work with benchmarks: list, show, import and check them, validate files, and check MCP servers."""
 
 from __future__ import annotations
 
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from skillgate.cli.bench_options import add_server, server_permissions
 from skillgate.cli.options import json_text, request_from, whole_number
 from skillgate.errors import EXIT_GATE_FAILED, EXIT_INCOMPLETE, EXIT_PASSED
 from skillgate.format import printable
@@ -42,12 +43,18 @@ _IMPORT = "make a benchmark from lines of JSON: your copy of a published data se
 _IMPORTS = """\
 Each line is one object. Invalid lines are reported by line number and skipped, and the exit code is 1. If no line is
 valid, nothing is written."""
+_MCP = "check an MCP server: its list of tools, their schemas and annotations, and how it refuses"
+_MCPS = """\
+The server is a command, an http(s) address, or the path of a skill. Each tool is called without its required arguments.
+Tools that say that they only read are also called with made-up input, and with a wrong type. Each call has its own
+session, and a program its own process in an empty directory, or in a copy of the skill. Exits with 1 if there is an
+error, and with 3 if the server does not start or does not list its tools. Warnings leave the exit code at 0."""
 _FOLDER = "benchmarks"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommands."""
-    words = parser.add_subparsers(dest="word", required=True, metavar="check|import|list|serve|show|validate")
+    words = parser.add_subparsers(dest="word", required=True, metavar="check|import|list|mcp-check|serve|show|validate")
     listing = words.add_parser("list", help=_LIST, description=f"{_LIST.capitalize()}.")
     showing = words.add_parser("show", help=_SHOW, description=f"{_SHOW.capitalize()}.")
     showing.add_argument("benchmark", metavar="BENCHMARK", help="an id, or the path of a file")
@@ -62,6 +69,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=0,
         help="the port to listen on (default: any free port)",
     )
+    server = words.add_parser("mcp-check", help=_MCP, description=f"{_MCP[:1].upper()}{_MCP[1:]}.\n\n{_MCPS}")
+    server.add_argument("server", metavar="COMMAND|URL|PATH", help="the server")
+    add_server(server)
     _importing(words.add_parser("import", help=_IMPORT, description=f"{_IMPORT.capitalize()}.\n\n{_IMPORTS}"))
     for one in (listing, showing, checking, serving):
         one.add_argument(
@@ -218,6 +228,26 @@ def _check(args: argparse.Namespace, session: Console) -> int:
     return EXIT_INCOMPLETE if left_out and not checked else EXIT_PASSED
 
 
+def _mcp_check(args: argparse.Namespace, session: Console) -> int:
+    from skillgate.bench.mcp.checking import ERROR, check_server
+    from skillgate.bench.mcp.server import skill_of
+
+    skill = skill_of(args.server, args.token_env, cwd=session.cwd)
+    found = check_server(skill, server_permissions(args, session), session)
+    errors = sum(one.level == ERROR for one in found.problems)
+    if session.json:
+        rows = [{"level": one.level, "tool": one.tool or None, "text": one.text} for one in found.problems]
+        counts = {"name": found.name, "version": found.version, "tools": found.tools, "called": found.called}
+        session.out(json_text({**counts, "ok": not errors, "problems": rows}))
+    else:
+        lines = [f"{one.level}: {one.tool + ': ' if one.tool else ''}{one.text}" for one in found.problems]
+        warnings = len(found.problems) - errors
+        head = f"{found.name} {found.version}: {found.tools} tools, {found.called} called with made-up input"
+        summary = f"{head}; errors {errors}, warnings {warnings}"
+        session.out("\n".join(printable(line) for line in (*lines, summary)))
+    return EXIT_GATE_FAILED if errors else EXIT_PASSED
+
+
 def _entry(loaded: Loaded) -> dict[str, Any]:
     benchmark = loaded.benchmark
     return {
@@ -253,6 +283,7 @@ _RUN: dict[str, Callable[[argparse.Namespace, Console], int]] = {
     "import": _import,
     "validate": _validate,
     "check": _check,
+    "mcp-check": _mcp_check,
     "list": _list,
     "show": _show,
 }

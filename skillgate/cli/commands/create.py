@@ -1,8 +1,10 @@
-"""Create a runnable skill from a template, or from an operation of an OpenAPI document.
+"""Create a runnable skill from a template, an operation of an OpenAPI document, or a running MCP server.
 
 Templates: http_request, a server that answers POST; python_script, a program that answers JSON-RPC over its pipes;
 mcp_tool, a tool of an MCP server; skill_md, instructions for a model. --from-openapi makes a python_script that calls
-the operation. The directory is named after the id: the name in lower case, with _ instead of other characters (- for a
+the operation. --from-mcp starts the server, reads its tools, and makes one skill with tasks for each tool: a call with
+made-up input, and one without the required arguments. It calls only tools that say that they only read, unless you use
+--call-tools. The directory is named after the id: the name in lower case, with _ instead of other characters (- for a
 SKILL.md). The skill is written completely or not at all.
 """
 
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING
 from skillgate import settings
 from skillgate.bench.creating import CreateRequest, create
 from skillgate.bench.starters import TASKS
+from skillgate.cli.bench_options import add_server, server_permissions
 from skillgate.cli.options import json_text, request_from
 from skillgate.errors import EXIT_PASSED
 from skillgate.format import printable
@@ -30,13 +33,24 @@ GROUP = "programs"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("--name", metavar="NAME", help="required: the skill's name; its id is derived from it")
+    parser.add_argument(
+        "--name", metavar="NAME", help="the skill's name, required without --from-mcp; its id is derived from it"
+    )
     templates = STARTERS.listed(separator="_")
     parser.add_argument("--from-template", metavar="TEMPLATE", help=f"{', '.join(templates)} (default: {templates[0]})")
     parser.add_argument("--from-openapi", metavar="FILE", help="an OpenAPI 3 document (JSON or YAML) to use instead")
     parser.add_argument(
         "--operation", metavar="ID|METHOD PATH", help='the operation to call, such as "GET /orders/{id}"'
     )
+    parser.add_argument(
+        "--from-mcp", metavar="COMMAND|URL", help="an MCP server: makes one skill, with tasks for all of its tools"
+    )
+    parser.add_argument(
+        "--call-tools",
+        action="store_true",
+        help="with --from-mcp: also call tools that do not say that they only read, to see what they answer",
+    )
+    add_server(parser)
     parser.add_argument(
         f"--{settings.OUTPUT_DIR.key}",
         metavar="DIR",
@@ -54,9 +68,14 @@ def run(args: argparse.Namespace, session: Console) -> int:
         UsageError: an option or the document is not valid, or the skill exists already.
     """
     request = request_from(
-        CreateRequest, args, template=args.from_template, openapi=args.from_openapi, directory=args.output_dir
+        CreateRequest,
+        args,
+        template=args.from_template,
+        openapi=args.from_openapi,
+        mcp=args.from_mcp,
+        directory=args.output_dir,
     )
-    created = create(request, cwd=session.cwd)
+    created = create(request, server_permissions(args, session), session)
     for notice in created.notices:
         session.note(notice)
     _print(created, session)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from skillgate import settings
 from skillgate.cli.bench_options import add_benchmark, add_gates, add_results, add_running, add_shard, add_write_back
-from skillgate.cli.options import add_model_answers, add_settings
+from skillgate.cli.options import Rare, add_model_answers, add_settings
 from skillgate.cli.store_options import add_keeping
 from skillgate.errors import UsageError
 
@@ -33,6 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_benchmark(parser)
     add_running(parser)
     add_shard(parser)
+    parser.add_argument(
+        "--resume", action="store_true", help=Rare("resume the same run into this directory after an interruption")
+    )
     add_model_answers(parser)
     add_gates(parser, settings.EVAL)
     add_results(parser)
@@ -56,7 +59,7 @@ def run(args: argparse.Namespace, session: Console) -> int:
         raise UsageError(
             "--skills PATH… is required: name a skill.json, or a directory with one\nTry: skillgate eval --help"
         )
-    request = eval_request(args, session, skills=args.skills, shard=args.shard)
+    request = eval_request(args, session, skills=args.skills, shard=args.shard)._replace(resume=args.resume)
     if args.dry_run:
         return print_preview(preview(request, session), session)
     done = evaluate(request, session)
