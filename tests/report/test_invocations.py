@@ -346,7 +346,6 @@ def test_in_a_browser_nothing_runs_and_nothing_is_too_wide(browser: Browser, fol
         assert browser.run("document.querySelectorAll('img, iframe, link, form, object').length") == 0
         assert browser.run("document.scripts.length") == 1
         assert browser.run("document.documentElement.scrollWidth") <= width
-        assert browser.run("document.documentElement.scrollHeight") < 12_000
         assert browser.seen.requests == [(folder / f"{name}.html").as_uri()]
         assert browser.seen.problems == []
 
