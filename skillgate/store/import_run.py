@@ -5,10 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from skillgate.model.invocation import SEEN_UNTIL, Fate, Invocation, InvocationScore, Scored
-from skillgate.store.invocation_rows import ONCE, added_of, added_text, extra_of, merged, of_invocations, of_scores
+from skillgate.store.invocation_rows import (
+    FIELDS,
+    ONCE,
+    added_of,
+    added_text,
+    invocations,
+    merged,
+    of_invocations,
+    of_scores,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
     from skillgate.store.invocation_rows import Bulk, Columns
@@ -99,13 +108,12 @@ class Import:
         return tuple(fates)
 
     def _is_later(self, one: Scored, key: int, waiting: Scored | None) -> bool:
-        """Whether an invocation was seen later than the existing one, or the one to be written."""
-        if waiting is not None:
-            there = waiting.invocation.extra
-        else:
-            ((text,),) = self._rows.rows("SELECT extra FROM invocations WHERE id = ?", key)
-            there = extra_of(text)
-        return _seen(one.invocation.extra) > _seen(there)
+        """Whether an invocation knows more than the existing one, or the one to be written."""
+        if waiting is None:
+            rows = self._rows.rows(f"SELECT {', '.join(FIELDS)} FROM invocations WHERE id = ?", key)  # noqa: S608
+            own = merged(one.invocation, self._added.get(key, {}))  # as the existing one is
+            return _known(own) > _known(next(invocations(rows)))
+        return _known(one.invocation) > _known(waiting.invocation)
 
     def _write(self, found: dict[int, Scored]) -> None:
         if found:
@@ -131,6 +139,13 @@ class Import:
             self._rows.insert("skill_scores", columns, conflict)
 
 
-def _seen(extra: Mapping[str, object] | None) -> float:
-    found = extra.get(SEEN_UNTIL) if extra else None
-    return found if isinstance(found, int | float) else 0.0
+def _known(invocation: Invocation) -> tuple[float, ...]:
+    """Return how much a reading knows: until when, how many fields, calls and tokens.
+
+    Parts of a trace may end at the same time, and arrive in any order.
+    """
+    seen = (invocation.extra or {}).get(SEEN_UNTIL)
+    until = seen if isinstance(seen, int | float) else 0.0
+    calls = invocation.tool_call_count or invocation.tool_calls_most or 0
+    tokens = invocation.tokens_used or invocation.tokens_most or 0
+    return until, len(invocation) - invocation.count(None), calls, tokens
