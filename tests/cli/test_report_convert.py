@@ -39,6 +39,7 @@ _LOOKS_LIKE: dict[str, Callable[[str], bool]] = {
     "sarif": lambda text: json.loads(text)["version"] == "2.1.0",
     "github": lambda text: "skillgate: " in text,
     "gitlab": _is_json,
+    "prometheus": lambda text: text.startswith("# HELP skillgate_"),
 }
 
 

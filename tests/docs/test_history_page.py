@@ -22,6 +22,7 @@ def test_the_page_names_each_table_and_each_word_of_a_trend() -> None:
         "skill_scores",
         "shown_rubric",
         "origin_salt",
+        "invocation_summaries",
         "synced_files",
     ]
     assert {f"`{table}`" for table in METADATA.tables} <= set(re.findall(r"`[a-z_]+`", PAGE.text))
