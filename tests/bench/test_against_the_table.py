@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import threading
 import time
 from typing import TYPE_CHECKING, Any
@@ -86,7 +87,7 @@ def test_a_report_that_can_no_longer_be_written_costs_no_result(one: Path) -> No
         deadline = time.monotonic() + 30
         while not reports.is_dir() and time.monotonic() < deadline:
             time.sleep(0.02)
-        reports.rmdir()
+        shutil.rmtree(reports)
         reports.write_text("in the way", encoding="utf-8")
 
     spoiling = threading.Thread(target=spoil)

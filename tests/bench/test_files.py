@@ -179,7 +179,7 @@ def test_a_directory_stands_for_the_benchmark_in_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("broken", "words"),
     [
-        ({"id": "only"}, "tasks[0].inputData"),
+        ({"id": "only"}, "tasks[0].expectedOutput"),
         (task(evaluator={"type": "fuzzy"}), "tasks[0].evaluator.type: unknown scorer 'fuzzy'"),
         (task(expectedOutput={"type": "contains", "value": "x"}), "tasks[0].expectedOutput.keywords"),
         (task(expectedOutput={"type": "exact"}), "tasks[0].expectedOutput.value"),
@@ -291,7 +291,7 @@ UNKNOWN_KEYS = [
     (task(timeoutMS=5), {}, 'tasks[0].timeoutMS: expected a known key (did you mean "timeoutMs"?)'),
     (task(files=["a.csv"]), {}, "tasks[0].files: expected"),
     (task(setup="x"), {}, "tasks[0].setup: expected"),
-    (task(steps=[]), {}, "tasks[0].steps: expected"),
+    (task(step=[]), {}, "tasks[0].step: expected"),
     (task(expectError=True), {}, "tasks[0].expectError: expected"),
     (task(), {"maxLatency": 7}, 'maxLatency: expected a known key (did you mean "maxLatencyMs"?)'),
     (task(evaluator={"caseSensitiv": True}), {}, 'evaluator.caseSensitiv: expected a known key (did you mean "caseSen'),
