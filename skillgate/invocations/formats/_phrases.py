@@ -79,10 +79,12 @@ _REJECTING = _index(
         *_pairs(
             "it is, it's, that is, that's, this is, is", "not working, not right, not correct, not what i, still not"
         ),
+        *_table("everything is broken, nothing works"),
         *_table("doesn't work, does not work, didn't work, still failing, still broken, still wrong, you broke"),
         *_table("not what i asked, not what i wanted, not what i meant, made it worse, made things worse"),
     )
 )
+_OBJECTING = _index(_table("but, however, though, although, except, one thing, one problem, one issue"))
 _REJECTING_OBJECTION = _index(
     _table("is wrong, are wrong, is broken, are broken, fails, fail, failed, is missing, are missing")
 )
@@ -96,7 +98,8 @@ _CORRECTING = _table(
     "fix it, fix this, fix that, change it, change that, that's not, that is not, this is not, wait no, wait that",
     "wait you, stop that, stop it",
 )
-_CORRECTING_ANYWHERE = _index(_table("you forgot, you missed, i meant, not what i, should have been"))
+_CORRECTING_ANYWHERE = _index(_table("you forgot, you missed, i meant, not what i, should have been, nice try"))
+_CORRECTING_LAST = _table("instead, differently")
 _CORRECTING_ALONE = frozenset(_table("again, stop, wait"))
 _NEUTRAL = _table("no thanks, no thank you, no problem, no worries")
 _COMMITS = _index(_table("commit, push, merge, ship, pr, pull request, land"))
@@ -104,7 +107,12 @@ _COMMITS = _index(_table("commit, push, merge, ship, pr, pull request, land"))
 
 def reaction(text: str) -> Reaction | None:
     """Return what a prompt says of the result before it; the strongest counts."""
-    found = {one for sentence in _sentences(text[:_PROMPT]) if (one := _reaction(sentence)) is not None}
+    sentences = tuple(_sentences(text[:_PROMPT]))
+    found = {one for sentence in sentences if (one := _reaction(sentence)) is not None}
+    if Reaction.APPROVES in found and any(_has(sentence, _OBJECTING) for sentence in sentences):
+        found.add(Reaction.CORRECTS)
+    if any(_has(sentence, _REJECTING_OBJECTION) for sentence in sentences):
+        found.discard(Reaction.APPROVES)
     order = (Reaction.UNDOES, Reaction.REJECTS, Reaction.CORRECTS, Reaction.APPROVES)
     return next((one for one in order if one in found), None)
 
@@ -120,14 +128,16 @@ def asks_to_commit(text: str) -> bool:
 
 
 def _reaction(sentence: str) -> Reaction | None:
-    if sentence.startswith(_NEUTRAL):
-        return None
+    neutral = next((one for one in _NEUTRAL if sentence.startswith(one)), None)
+    if neutral is not None:
+        rest = _reaction(sentence[len(neutral) - 1 :])
+        return None if rest is Reaction.APPROVES else rest
     if _undoes(sentence):
         return Reaction.UNDOES
     objection = " but " in sentence or sentence.startswith(_table("no, nope, hm, hmm, wait"))
     if _has(sentence, _REJECTING) or (objection and _has(sentence, _REJECTING_OBJECTION)):
         return Reaction.REJECTS
-    corrects = sentence.startswith(_CORRECTING) or sentence.endswith(" instead ") or sentence in _CORRECTING_ALONE
+    corrects = sentence.startswith(_CORRECTING) or sentence.endswith(_CORRECTING_LAST) or sentence in _CORRECTING_ALONE
     if corrects or _has(sentence, _CORRECTING_ANYWHERE):
         return Reaction.CORRECTS
     plain = _without_fillers(sentence)
