@@ -202,11 +202,29 @@ _SUCCEEDED = _index(
     )
 )
 _SUCCEEDED_FIRST = _table(f"{_MADE}, all done, all finished, all set, everything works, everything passes, success")
+_LEFT = _index(  # something is not done, whatever else is
+    (
+        *_pairs("is, are, keep, keeps", "failing, broken"),
+        *_pairs("test, tests, check, checks", "fail"),
+        *_pairs(
+            "is not, are not, isn't, aren't, was not, were not, wasn't, weren't",
+            "finished, done, complete, ready, working, fixed, passing, published, deployed, uploaded, merged",
+        ),
+        *_pairs("with, with some, with several", "errors, failures"),
+        *_table("could not be, couldn't be, unfortunately, all but, apart from"),
+        *_table("except for, except that, except the, except one, except two"),
+    )
+)
+_LEFT_FIRST = _table("remaining")
+_LEFT_COUNT = re.compile(
+    r" with [1-9]\d* (?:errors?|failures?) | [1-9]\d* (?:\w+ )?(?:failed|fail|fails) "
+    r"| (\d+) (?:out )?of (?:the )?(?!\1 )\d+ | (\d+)/(?!\2 )\d+ (?:tests|checks|files|cases|tasks|steps|pass|passed) "
+)
 _DOUBTS = _index(
     _table(
         "not, never, cannot, no longer, once, if, unless, until, will, would, should, when, must,"
         "nothing, failed, fails,"
-        "partly, partially, almost, before, need, needs"
+        "partly, partially, almost, before, need, needs, some of, most of, half of, the first step, the first part"
     )
 )
 _COURTESIES = _index(_table("anything else, something else, help with, any questions, further questions, what's next"))
@@ -214,16 +232,23 @@ _COURTESIES = _index(_table("anything else, something else, help with, any quest
 
 def report(text: str) -> Evidence | None:
     """Return whether an assistant's last text reports success or failure; None for neither, and for some of both."""
-    given_up = failed = succeeded = False
+    given_up = failed = succeeded = is_left = False
     for sentence in _sentences(text):
         given_up = given_up or _has(sentence, _GIVEN_UP)
         failed = failed or _has(sentence, _FAILED) or sentence.startswith(_FAILED_FIRST)
-        doubtful = "n't " in sentence or _has(sentence, _DOUBTS)
+        is_left = is_left or _is_left(sentence)
+        doubtful = "n't " in sentence or sentence.endswith(" instead ") or _has(sentence, _DOUBTS)
         succeeds = sentence.startswith(_SUCCEEDED_FIRST) or _has(sentence, _SUCCEEDED)
         succeeded = succeeded or (succeeds and not doubtful)
     if given_up or (failed and not succeeded):
         return Evidence.REPORTED_FAILURE
-    return Evidence.REPORTED_SUCCESS if succeeded and not failed and not asks(text) else None
+    return Evidence.REPORTED_SUCCESS if succeeded and not (failed or is_left or asks(text)) else None
+
+
+def _is_left(sentence: str) -> bool:
+    """Whether a sentence says that something is not done, or does not work."""
+    counted = _LEFT_COUNT.search(sentence) is not None
+    return counted or sentence.startswith(_LEFT_FIRST) or _has(sentence, _LEFT)
 
 
 def asks(text: str) -> bool:
