@@ -38,6 +38,7 @@ SESSION_PROMPT, SESSION_OUTPUT, SESSION_TURNS = 200_000, 32_000, 10
 """Maximum tokens of a session of so many turns that a runner leads, all its requests together. It is several times what
 a session usually takes, since each request holds the ones before."""
 _PER = 1_000_000  # tokens that a price is for
+_HOUR_FACTOR = 2.0  # what the price of input is multiplied with for tokens that the cache keeps for an hour
 
 
 class Price(NamedTuple):
@@ -102,11 +103,11 @@ def is_count(value: object) -> bool:
     return type(value) is int and 0 <= value <= MOST_TOKENS
 
 
-def cost(model: str, tokens: Tokens, *, batch: bool = False, requests: int = 1) -> float | None:
+def cost(model: str, tokens: Tokens, *, batch: bool = False, requests: int = 1, for_an_hour: int = 0) -> float | None:
     """Return what one reply cost in US dollars, or a whole session; None where the model's price is unknown.
 
     The tokens are those of all ``requests`` of a session. Whether a prompt was long is a matter of each request, which
-    is taken to have had the same share.
+    is taken to have had the same share. Of the tokens written to the cache, ``for_an_hour`` stay there for an hour.
     """
     known = price(model)
     if known is None:
@@ -115,6 +116,7 @@ def cost(model: str, tokens: Tokens, *, batch: bool = False, requests: int = 1) 
     factor = known.factor(prompt) * (BATCH_FACTOR if batch else 1.0)
     total = tokens.input * known.input + tokens.output * known.output
     total += tokens.cache_read * known.cache_read + tokens.cache_write * known.cache_write
+    total += for_an_hour * (_HOUR_FACTOR * known.input - known.cache_write)
     return total * factor / _PER
 
 

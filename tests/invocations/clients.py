@@ -175,10 +175,15 @@ class ClaudeStream(Session):
 
 
 class Codex(Session):
-    """A rollout of Codex."""
+    """A rollout of Codex.
+
+    Attributes:
+        replies: number of replies with token counts.
+    """
 
     def __init__(self) -> None:
         super().__init__()
+        self.replies = 0
         meta = {"id": SESSION, "cwd": "/w", "originator": "codex_cli_rs", "cli_version": "0.153.0", "source": "cli"}
         self.line("session_meta", **meta)
         self.line("turn_context", cwd="/w", model="gpt-5.5", approval_policy="on-request")
@@ -192,7 +197,9 @@ class Codex(Session):
 
     def count(self) -> None:
         used = {"input_tokens": 1_100, "cached_input_tokens": 1_000, "output_tokens": 20, "total_tokens": 1_120}
-        info = {"total_token_usage": used, "last_token_usage": used, "model_context_window": 272_000}
+        self.replies += 1
+        total = {name: self.replies * number for name, number in used.items()}
+        info = {"total_token_usage": total, "last_token_usage": used, "model_context_window": 272_000}
         self.line("event_msg", type="token_count", info=info, rate_limits=None)
 
     def prompt(self, text: str) -> None:

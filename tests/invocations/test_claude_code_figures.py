@@ -116,6 +116,16 @@ def test_a_use_costs_what_its_replies_cost_by_list_prices() -> None:
     assert (found.cost_usd, found.cost_estimated) == (round(2 * ONE, 9), True)
 
 
+@pytest.mark.parametrize(
+    ("hour", "usd"), [(None, 2.5), (0, 2.5), (4, (6 * 2.5 + 4 * 4.0) / 10), (10, 4.0), (99, 4.0), (-1, 2.5), ("x", 2.5)]
+)
+def test_tokens_cached_for_an_hour_cost_twice_the_input(hour: object, usd: float) -> None:
+    made = {"cache_creation": {"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": hour}}
+    found = only(Transcript().prompt().skill().say(usage={**tokens(), **made}))
+    assert found.cost_usd == pytest.approx(ONE + 10 * (usd - 2.5) / 1e6)
+    assert (found.tokens_input, found.tokens_output) == (110, 20)
+
+
 def test_a_model_without_a_list_price_has_no_cost() -> None:
     found = only(by("some-model", Transcript().prompt().skill()))
     assert (found.cost_usd, found.cost_estimated, found.tokens_used) == (None, None, 130)

@@ -153,6 +153,19 @@ def test_figures_of_codex() -> None:
     assert (one.output_size, one.files_changed, one.user_edit_ratio) == (2, 1, 0.5)
 
 
+@pytest.mark.parametrize("info", [None, {}, "repeated"])
+def test_a_token_count_of_codex_without_new_tokens_counts_nothing(info: object) -> None:
+    session = Codex()
+    session.take(("> join", "skill merge-sheets", "Bash", "says Here."))
+    for place in [place for place, line in enumerate(session.lines) if line["payload"].get("type") == "token_count"][
+        ::-1
+    ]:
+        counted = session.lines[place]
+        same = {**counted["payload"], "info": counted["payload"]["info"] if info == "repeated" else info}
+        session.lines.insert(place + (info == "repeated"), {**counted, "payload": same})
+    assert [(one.tokens_input, one.tokens_output) for one in used(session.data)] == [(200, 40)]
+
+
 def seen(one: Invocation) -> dict[str, object]:
     assert one.extra is not None
     return {"transcript_seen_until": one.extra["transcript_seen_until"]}

@@ -65,6 +65,7 @@ class Usage(NamedTuple):
     written: int = 0
     cached: int = 0
     output: int = 0
+    for_an_hour: int = 0  # of those written to the cache; the others stay for five minutes
 
 
 class Call(NamedTuple):

@@ -79,10 +79,12 @@ _REJECTING = _index(
         *_pairs(
             "it is, it's, that is, that's, this is, is", "not working, not right, not correct, not what i, still not"
         ),
+        *_table("everything is broken, nothing works"),
         *_table("doesn't work, does not work, didn't work, still failing, still broken, still wrong, you broke"),
         *_table("not what i asked, not what i wanted, not what i meant, made it worse, made things worse"),
     )
 )
+_OBJECTING = _index(_table("but, however, though, although, except, one thing, one problem, one issue"))
 _REJECTING_OBJECTION = _index(
     _table("is wrong, are wrong, is broken, are broken, fails, fail, failed, is missing, are missing")
 )
@@ -96,7 +98,8 @@ _CORRECTING = _table(
     "fix it, fix this, fix that, change it, change that, that's not, that is not, this is not, wait no, wait that",
     "wait you, stop that, stop it",
 )
-_CORRECTING_ANYWHERE = _index(_table("you forgot, you missed, i meant, not what i, should have been"))
+_CORRECTING_ANYWHERE = _index(_table("you forgot, you missed, i meant, not what i, should have been, nice try"))
+_CORRECTING_LAST = _table("instead, differently")
 _CORRECTING_ALONE = frozenset(_table("again, stop, wait"))
 _NEUTRAL = _table("no thanks, no thank you, no problem, no worries")
 _COMMITS = _index(_table("commit, push, merge, ship, pr, pull request, land"))
@@ -104,7 +107,12 @@ _COMMITS = _index(_table("commit, push, merge, ship, pr, pull request, land"))
 
 def reaction(text: str) -> Reaction | None:
     """Return what a prompt says of the result before it; the strongest counts."""
-    found = {one for sentence in _sentences(text[:_PROMPT]) if (one := _reaction(sentence)) is not None}
+    sentences = tuple(_sentences(text[:_PROMPT]))
+    found = {one for sentence in sentences if (one := _reaction(sentence)) is not None}
+    if Reaction.APPROVES in found and any(_has(sentence, _OBJECTING) for sentence in sentences):
+        found.add(Reaction.CORRECTS)
+    if any(_has(sentence, _REJECTING_OBJECTION) for sentence in sentences):
+        found.discard(Reaction.APPROVES)
     order = (Reaction.UNDOES, Reaction.REJECTS, Reaction.CORRECTS, Reaction.APPROVES)
     return next((one for one in order if one in found), None)
 
@@ -120,14 +128,16 @@ def asks_to_commit(text: str) -> bool:
 
 
 def _reaction(sentence: str) -> Reaction | None:
-    if sentence.startswith(_NEUTRAL):
-        return None
+    neutral = next((one for one in _NEUTRAL if sentence.startswith(one)), None)
+    if neutral is not None:
+        rest = _reaction(sentence[len(neutral) - 1 :])
+        return None if rest is Reaction.APPROVES else rest
     if _undoes(sentence):
         return Reaction.UNDOES
     objection = " but " in sentence or sentence.startswith(_table("no, nope, hm, hmm, wait"))
     if _has(sentence, _REJECTING) or (objection and _has(sentence, _REJECTING_OBJECTION)):
         return Reaction.REJECTS
-    corrects = sentence.startswith(_CORRECTING) or sentence.endswith(" instead ") or sentence in _CORRECTING_ALONE
+    corrects = sentence.startswith(_CORRECTING) or sentence.endswith(_CORRECTING_LAST) or sentence in _CORRECTING_ALONE
     if corrects or _has(sentence, _CORRECTING_ANYWHERE):
         return Reaction.CORRECTS
     plain = _without_fillers(sentence)
@@ -192,11 +202,29 @@ _SUCCEEDED = _index(
     )
 )
 _SUCCEEDED_FIRST = _table(f"{_MADE}, all done, all finished, all set, everything works, everything passes, success")
+_LEFT = _index(  # something is not done, whatever else is
+    (
+        *_pairs("is, are, keep, keeps", "failing, broken"),
+        *_pairs("test, tests, check, checks", "fail"),
+        *_pairs(
+            "is not, are not, isn't, aren't, was not, were not, wasn't, weren't",
+            "finished, done, complete, ready, working, fixed, passing, published, deployed, uploaded, merged",
+        ),
+        *_pairs("with, with some, with several", "errors, failures"),
+        *_table("could not be, couldn't be, unfortunately, all but, apart from"),
+        *_table("except for, except that, except the, except one, except two"),
+    )
+)
+_LEFT_FIRST = _table("remaining")
+_LEFT_COUNT = re.compile(
+    r" with [1-9]\d* (?:errors?|failures?) | [1-9]\d* (?:\w+ )?(?:failed|fail|fails) "
+    r"| (\d+) (?:out )?of (?:the )?(?!\1 )\d+ | (\d+)/(?!\2 )\d+ (?:tests|checks|files|cases|tasks|steps|pass|passed) "
+)
 _DOUBTS = _index(
     _table(
         "not, never, cannot, no longer, once, if, unless, until, will, would, should, when, must,"
         "nothing, failed, fails,"
-        "partly, partially, almost, before, need, needs"
+        "partly, partially, almost, before, need, needs, some of, most of, half of, the first step, the first part"
     )
 )
 _COURTESIES = _index(_table("anything else, something else, help with, any questions, further questions, what's next"))
@@ -204,16 +232,23 @@ _COURTESIES = _index(_table("anything else, something else, help with, any quest
 
 def report(text: str) -> Evidence | None:
     """Return whether an assistant's last text reports success or failure; None for neither, and for some of both."""
-    given_up = failed = succeeded = False
+    given_up = failed = succeeded = is_left = False
     for sentence in _sentences(text):
         given_up = given_up or _has(sentence, _GIVEN_UP)
         failed = failed or _has(sentence, _FAILED) or sentence.startswith(_FAILED_FIRST)
-        doubtful = "n't " in sentence or _has(sentence, _DOUBTS)
+        is_left = is_left or _is_left(sentence)
+        doubtful = "n't " in sentence or sentence.endswith(" instead ") or _has(sentence, _DOUBTS)
         succeeds = sentence.startswith(_SUCCEEDED_FIRST) or _has(sentence, _SUCCEEDED)
         succeeded = succeeded or (succeeds and not doubtful)
     if given_up or (failed and not succeeded):
         return Evidence.REPORTED_FAILURE
-    return Evidence.REPORTED_SUCCESS if succeeded and not failed and not asks(text) else None
+    return Evidence.REPORTED_SUCCESS if succeeded and not (failed or is_left or asks(text)) else None
+
+
+def _is_left(sentence: str) -> bool:
+    """Whether a sentence says that something is not done, or does not work."""
+    counted = _LEFT_COUNT.search(sentence) is not None
+    return counted or sentence.startswith(_LEFT_FIRST) or _has(sentence, _LEFT)
 
 
 def asks(text: str) -> bool:

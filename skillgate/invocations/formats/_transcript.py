@@ -19,6 +19,7 @@ from skillgate.invocations.formats._entries import (
     Kind,
     Result,
     Usage,
+    count,
     identifier,
     items,
     mapping,
@@ -172,7 +173,9 @@ def _tags(skill: object, plugin: object) -> tuple[str, ...]:
 
 def _usage(usage: Mapping[str, Any]) -> Usage | None:
     names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
-    return usage_of(*(usage.get(name) for name in names))
+    found = usage_of(*(usage.get(name) for name in names))
+    for_an_hour = count(mapping(usage.get("cache_creation")).get("ephemeral_1h_input_tokens")) or 0
+    return found and found._replace(for_an_hour=min(for_an_hour, found.written))
 
 
 def _user(record: Mapping[str, Any], message: Mapping[str, Any]) -> Entry:

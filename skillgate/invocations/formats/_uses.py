@@ -102,9 +102,9 @@ class Counted:
         tokens = Tokens(usage.fresh, usage.output, cache_read=usage.cached, cache_write=usage.written)
         usd = self.usd
         if usd is None:
-            usd = 0.0 if not any(usage) else prices.cost(self.model or "", tokens)
+            usd = 0.0 if not any(usage) else prices.cost(self.model or "", tokens, for_an_hour=usage.for_an_hour)
         placeholders = int(usage.output * _LONGEST_TOKEN < self.size)
-        return Tally(*usage, counted=1, placeholders=placeholders, unpriced=int(usd is None), usd=usd or 0.0)
+        return Tally(*usage[:4], counted=1, placeholders=placeholders, unpriced=int(usd is None), usd=usd or 0.0)
 
 
 @dataclass(slots=True)

@@ -89,6 +89,7 @@ class _Rollout:
         self._loaded: set[str] = set()  # skills of this turn
         self._commands: set[str] = set()  # calls whose output ends with an exit code
         self._reading: set[str] = set()  # calls that load a skill
+        self._total: Mapping[str, Any] = {}  # tokens of all replies so far
         self._is_program = False
 
     def entries(self, lines: Lines) -> Iterator[tuple[int, Entry | str]]:
@@ -130,7 +131,11 @@ class _Rollout:
         if kind == "turn_aborted" and payload.get("reason") in ("interrupted", None):
             return Entry(Kind.INTERRUPTION)
         if kind == "token_count":
-            usage = mapping(mapping(payload.get("info")).get("last_token_usage"))
+            info = mapping(payload.get("info"))
+            usage, total = mapping(info.get("last_token_usage")), mapping(info.get("total_token_usage"))
+            if not info or (total and total == self._total):
+                return None  # of rate limits only, or the counts of the last reply once more
+            self._total = total
             message, self._reply = f"reply{self._reply}", self._reply + 1
             cached, fresh = count(usage.get("cached_input_tokens")), count(usage.get("input_tokens"))
             written = count(usage.get("cache_write_input_tokens"))
