@@ -21,7 +21,7 @@ def add_grading(parser: argparse.ArgumentParser, command: str) -> None:
     parser.add_argument(
         "--grade",
         action="store_true",
-        help="ask a model about uses with an unknown outcome; their last texts are sent, and not stored",
+        help="ask a model about uses with an unknown outcome; sends their last texts, keys masked, and stores none",
     )
     add_settings(parser, command)
     add_model_answers(parser, command)

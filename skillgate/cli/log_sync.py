@@ -33,7 +33,8 @@ DIR contains sessions of Claude Code or other recordings; without one, the direc
 Files that have not changed since the last time are not read, and files that are no recordings are skipped. A line that
 is still being written waits for the next time. Nothing is printed if nothing is new, and a broken line is reported
 once. With --hook, this is the command of a SessionEnd hook of Claude Code: it reads which session has ended from the
-standard input, imports it in the background, prints nothing, and always exits with 0."""
+standard input, imports it in the background, prints nothing, and always exits with 0. It runs in your home directory,
+so that only your own configuration applies, not that of the project."""
 _MOST_INPUT = 1_000_000  # bytes of a hook's input
 
 
@@ -58,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, session: Console) -> int:
     """Run the command."""
     if args.hook:
-        return _run_hook(session)
+        return _run_hook()
     from skillgate.invocations.syncing import SUFFIXES, finish, sync
 
     require_label(args.project)
@@ -108,7 +109,7 @@ def _directories(session: Console) -> tuple[str, ...]:
     return tuple(os.path.join(config.base(settings.SYNC), os.path.expanduser(one)) for one in named)
 
 
-def _run_hook(session: Console) -> int:
+def _run_hook() -> int:
     """Import the session that a hook names, in a process that outlives Claude Code; never fail."""
     from skillgate.process import start_detached
 
@@ -118,5 +119,6 @@ def _run_hook(session: Console) -> int:
         words = [word for word in sys.argv[1:] if word != "--hook"]
         if os.path.isabs(path):
             words.insert(words.index("sync", words.index("log")) + 1, path)
-            start_detached([sys.executable, "-m", "skillgate", *words], cwd=session.cwd)
+            home = os.path.expanduser("~")  # not the project, whose files must not decide anything
+            start_detached([sys.executable, "-P", "-m", "skillgate", *words], cwd=home)
     return EXIT_PASSED

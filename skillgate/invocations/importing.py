@@ -8,10 +8,9 @@ directory, every ``.jsonl`` file below it is read; symbolic links are not follow
 from __future__ import annotations
 
 import os
-import sqlite3
 import stat
 import sys
-from contextlib import closing, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from functools import partial
 from io import BufferedReader, RawIOBase
@@ -35,11 +34,13 @@ from skillgate.invocations.formats import (
     take,
     unrecognised,
 )
+from skillgate.invocations.joining import FORM as JOINED
+from skillgate.invocations.joining import joined
 from skillgate.invocations.rubric import scorer
-from skillgate.model.invocation import Fate, Read, Scored
+from skillgate.model.invocation import Fate, Scored
 from skillgate.registry import INVOCATION_FORMATS
 from skillgate.store.results import named_store
-from skillgate.store.target import SQLITE_HEADER, Target, require_packages
+from skillgate.store.target import SQLITE_HEADER, require_packages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -47,8 +48,9 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from skillgate.console import Console
-    from skillgate.invocations.formats import Lines, Run
+    from skillgate.invocations.formats import Lines
     from skillgate.invocations.records import ImportRequest, ScoreRequest
+    from skillgate.store.invocations import Import as ImportRun
     from skillgate.store.invocations import InvocationStore
 
     _Report = Callable[[str], None]
@@ -58,7 +60,7 @@ if TYPE_CHECKING:
 STDIN = "-"
 HEAD = 65_536  # bytes used to recognise a format
 _SUFFIX = ".jsonl"
-_STORE = "store"  # the form of a SQLite file of ours
+_KEPT_ORIGIN = "an invocation is stored with another origin already; use --update to replace it by --project"
 
 
 class Recording(NamedTuple):
@@ -326,6 +328,8 @@ class _RefusedError(Exception):
 class _Nothing:
     """Takes the place of a transaction for a file without invocations."""
 
+    kept_origins = 0
+
     def add(self, batch: Sequence[Scored]) -> Sequence[Fate]:
         """Return no fate: ``batch`` is never called."""
         return [Fate.KNOWN for _ in batch]
@@ -454,7 +458,8 @@ def _file(
     """
     with opened(recording) as file:
         if file.head.startswith(SQLITE_HEADER) and recording.path != STDIN:
-            return _join(recording, store, request, report)
+            with joined(recording.shown, recording.path, request) as found:
+                return stored(recording, store, request._replace(form=JOINED), found, report)
         request = request._replace(form=format_of(request.form, file, recording.shown))
         form, rubric = request.form, request.rubric
         options = options_of(request, recording, parts, keep_text=request.keep_text, texts=watch is not None)
@@ -472,28 +477,6 @@ def _file(
         if watch is not None:
             found = watch(found, recording.path)
         return stored(recording, store, request, found, report)
-
-
-def _join(recording: Recording, store: InvocationStore, request: ImportRequest, report: _Report) -> ImportedFile:
-    """Import another store, such as one that a CI run left; of two readings of one session the later one stays.
-
-    Raises:
-        UsageError: it is not a store.
-        IncompleteError: it contains values that skillgate did not write.
-    """
-    from skillgate.store.invocations import open_invocations  # brings in the database's packages
-
-    source, rate = open_invocations(Target(recording.shown, recording.path), create=False), scorer(request.rubric)
-    try:
-        with closing(sqlite3.connect(recording.path)) as connection:
-            digests = connection.execute("SELECT digest FROM invocations ORDER BY id")  # of the records themselves
-            found = (
-                Place(Read(number, one, unit="invocation"), Scored(one, rate(one), digest))
-                for (number, one), (digest,) in zip(source.invocations(), digests, strict=False)
-            )
-            return stored(recording, store, request._replace(form=_STORE), found, report)
-    finally:
-        source.close()
 
 
 def stored(
@@ -514,10 +497,12 @@ def stored(
         before.append(place)
         if place.scored is not None or len(before) == BATCH:
             break
-    later = (request.form == _STORE or INVOCATION_FORMATS.flag(request.form, "GROWS")) and not request.update
-    folder = None if recording.path == STDIN else os.path.dirname(os.path.realpath(recording.path))
+    later = (request.form == JOINED or INVOCATION_FORMATS.flag(request.form, "GROWS")) and not request.update
+    folder = (
+        None if recording.path == STDIN or request.form == JOINED else os.path.dirname(os.path.realpath(recording.path))
+    )
     origin = Origin(folder, request.project)
-    importing: AbstractContextManager[Run] = nullcontext(_Nothing())
+    importing: AbstractContextManager[ImportRun | _Nothing] = nullcontext(_Nothing())
     if len(before) == BATCH or any(one.scored is not None for one in before):
         importing = store.importing(
             request.rubric, scorer(request.rubric), update=request.update, later=later, origin=origin
@@ -526,6 +511,8 @@ def stored(
         take(chain(before, found), run, problems, counts)
         if request.strict and counts.rejected:
             raise _RefusedError
+    if run.kept_origins:
+        counts.warnings[_KEPT_ORIGIN] = run.kept_origins
     problems.close()
     if counts.unused is not None:
         raise UnrecognisedError(f"{shown}: {counts.unused}")

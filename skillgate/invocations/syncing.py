@@ -18,7 +18,7 @@ from hashlib import blake2b
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from skillgate import __version__
-from skillgate.errors import UsageError
+from skillgate.errors import SkillgateError, UsageError
 from skillgate.format import plural
 from skillgate.invocations.formats import LONGEST, UnrecognisedError, places, reader, recognise
 from skillgate.invocations.importing import (
@@ -288,7 +288,13 @@ class _Run:
         elif form is None:
             self._foreign += 1
         elif extent.end:
-            self._import(recording, file, form, extent, now, is_same=is_same)
+            try:
+                self._import(recording, file, form, extent, now, is_same=is_same)
+            except (OSError, SkillgateError):
+                raise
+            except Exception as error:  # noqa: BLE001 - one file must not keep the others from being read
+                self._report(f"{recording.shown}: cannot be read because of an internal error, {type(error).__name__}")
+                self._unread += 1
         if self._endings is not None and recording.path in self._endings.paths:
             self._waiting.append((recording.path, now))
         else:

@@ -206,11 +206,16 @@ class Read(NamedTuple):
 
 
 class Scored(NamedTuple):
-    """An invocation with its score, and a digest of all that it says; equal digests say the same."""
+    """An invocation with its score, and a digest of all that it says; equal digests say the same.
+
+    One of another store has its ``origin`` there, and the fields ``added`` to it by hand.
+    """
 
     invocation: Invocation
     score: InvocationScore
     digest: str
+    origin: str | None = None
+    added: Mapping[str, object] | None = None
 
 
 class Fate(Enum):

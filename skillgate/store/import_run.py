@@ -10,6 +10,7 @@ from skillgate.store.invocation_rows import (
     ONCE,
     added_of,
     added_text,
+    combined,
     invocations,
     merged,
     of_invocations,
@@ -26,7 +27,12 @@ if TYPE_CHECKING:
 
 
 class Import:
-    """An import in one transaction; ``broken`` is whether a batch failed, which may be partly written."""
+    """An import in one transaction.
+
+    Attributes:
+        broken: Whether a batch failed, which may be partly written.
+        kept_origins: Number of existing invocations with another origin than the label of this import.
+    """
 
     def __init__(
         self,
@@ -35,14 +41,16 @@ class Import:
         update: bool,
         later: bool,
         origin: str | None,
+        label: str | None,
         now: str,
         scorer: Scorer,
         refusing: Callable[[], AbstractContextManager[None]],
     ) -> None:
         self._rows, self._update, self._later, self._origin = rows, update, later, origin
-        self._now, self._scorer, self._refusing = now, scorer, refusing
+        self._label, self._now, self._scorer, self._refusing = label, now, scorer, refusing
         self._added: dict[int, dict[str, Any]] = {}  # fields added by hand to existing invocations, by key
         self.broken = False
+        self.kept_origins = 0
         self._fresh = True  # whether all of the last batch was new, as the next may be
 
     def add(self, batch: Sequence[Scored]) -> tuple[Fate, ...]:
@@ -65,7 +73,9 @@ class Import:
 
     def _add(self, batch: Sequence[Scored]) -> tuple[Fate, ...]:
         reserved = self._rows.reserve(len(batch))
-        if self._fresh and self._rows.attempt(reserved, self._columns(batch)):
+        if self._fresh and self._rows.attempt(
+            reserved, self._columns(batch, [added_text(dict(one.added or {})) for one in batch])
+        ):
             self._score(dict(zip(reserved, batch, strict=True)))
             return (Fate.NEW,) * len(batch)
         known = self._rows.known([one.invocation.invocation_id for one in batch])
@@ -76,20 +86,30 @@ class Import:
         changed: dict[int, Scored] = {}
         for one in batch:
             name = one.invocation.invocation_id
-            key, digest, added = known.get(name, (0, None, None))
-            if added is not None:
-                self._added[key] = added_of(added)
+            key, digest, by_hand, origin = known.get(name, (0, None, None, None))
+            if by_hand is not None:
+                self._added[key] = added_of(by_hand)
             if digest is None:
                 key = next(keys)
                 new[key] = one
                 fates.append(Fate.NEW)
             elif digest == one.digest:
-                same[key] = one
-                fates.append(Fate.KNOWN)
-                continue
+                wanted = self._origin_of(key, origin)
+                if not self._adds(key, one):
+                    same[key] = one
+                    fates.append(Fate.KNOWN if wanted == origin else Fate.UPDATED)
+                    known[name] = (key, digest, None, wanted)
+                    continue
+                changed[key] = one = one._replace(origin=wanted)
+                fates.append(Fate.UPDATED)
             elif self._later and not self._is_later(one, key, new.get(key) or changed.get(key)):
-                fates.append(Fate.KNOWN)  # the existing one is more recent
-                continue
+                if not self._adds(key, one):
+                    self.kept_origins += self._is_kept(origin)
+                    fates.append(Fate.KNOWN)  # the existing one is more recent
+                    continue
+                existing = self._existing(key)
+                changed[key] = one = one._replace(invocation=existing, digest=digest, origin=origin)
+                fates.append(Fate.UPDATED)
             elif self._update or self._later:
                 if key in new:  # earlier in this batch
                     new[key] = one
@@ -99,7 +119,9 @@ class Import:
             else:
                 fates.append(Fate.CONFLICT)
                 continue
-            known[name] = (key, one.digest, None)
+            if one.added:
+                self._added[key] = combined(self._added.get(key, {}), dict(one.added))
+            known[name] = (key, one.digest, None, one.origin or self._origin)
         self._write(new)
         self._score({key: self._merged(key, one) for key, one in same.items()}, ONCE)
         self._rows.delete(list(changed))  # also scores by other versions, which are outdated
@@ -107,12 +129,34 @@ class Import:
         self._fresh = len(new) == len(batch)
         return tuple(fates)
 
+    def _is_kept(self, origin: str | None) -> bool:
+        """Whether an existing invocation keeps another origin than the label of this import."""
+        return self._label is not None and self._label != origin
+
+    def _origin_of(self, key: int, origin: str | None) -> str | None:
+        """Return the origin of an existing invocation, which a label replaces in an update."""
+        if not self._is_kept(origin):
+            return origin
+        if not self._update:
+            self.kept_origins += 1
+            return origin
+        self._rows.run("UPDATE invocations SET origin = ? WHERE id = ?", self._label, key)
+        return self._label
+
+    def _adds(self, key: int, one: Scored) -> bool:
+        """Whether an invocation of another store has fields added by hand that the existing one lacks."""
+        before = self._added.get(key, {})
+        return bool(one.added) and combined(before, dict(one.added or {})) != before
+
+    def _existing(self, key: int) -> Invocation:
+        rows = self._rows.rows(f"SELECT {', '.join(FIELDS)} FROM invocations WHERE id = ?", key)  # noqa: S608
+        return next(invocations(rows))
+
     def _is_later(self, one: Scored, key: int, waiting: Scored | None) -> bool:
         """Whether an invocation knows more than the existing one, or the one to be written."""
         if waiting is None:
-            rows = self._rows.rows(f"SELECT {', '.join(FIELDS)} FROM invocations WHERE id = ?", key)  # noqa: S608
             own = merged(one.invocation, self._added.get(key, {}))  # as the existing one is
-            return _known(own) > _known(next(invocations(rows)))
+            return _known(own) > _known(self._existing(key))
         return _known(one.invocation) > _known(waiting.invocation)
 
     def _write(self, found: dict[int, Scored]) -> None:
@@ -128,7 +172,7 @@ class Import:
         if not added:
             return one
         found = merged(one.invocation, added)
-        return Scored(found, self._scorer(found), one.digest)
+        return one._replace(invocation=found, score=self._scorer(found))
 
     def _columns(self, batch: Sequence[Scored], added: Sequence[str | None] = ()) -> Columns:
         return of_invocations(batch, imported_at=self._now, origin=self._origin, added=added)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     Columns = Mapping[str, Iterable[Any]]
     Row = tuple[Any, ...]
+    Known = tuple[int, str, str | None, str | None]  # key, digest, added, origin
 
 FIELDS = Invocation._fields
 SCORES = ("completion_score", "efficiency_score", "quality_score_component", "satisfaction_score", "quality_score")
@@ -75,7 +76,7 @@ def of_invocations(
     Args:
         batch: The invocations.
         imported_at: The current time.
-        origin: Origin of all of them.
+        origin: Origin of all without their own.
         added: The column ``added`` of each; empty if it is NULL for all.
 
     Raises:
@@ -87,8 +88,9 @@ def of_invocations(
             found[name] = _column(name, values)
     found["digest"] = [one.digest for one in batch]
     found["imported_at"] = repeat(imported_at)
-    if origin is not None:
-        found["origin"] = repeat(origin)
+    origins = [one.origin or origin for one in batch]
+    if any(origins):
+        found["origin"] = origins
     if any(added):
         found["added"] = added
     return found
@@ -344,8 +346,8 @@ class Bulk(ABC):
         return False
 
     @abstractmethod
-    def known(self, names: Sequence[str]) -> dict[str, tuple[int, str, str | None]]:
-        """Return key, digest and ``added`` of existing invocations, by id."""
+    def known(self, names: Sequence[str]) -> dict[str, Known]:
+        """Return key, digest, ``added`` and ``origin`` of existing invocations, by id."""
 
     def delete(self, keys: Sequence[int]) -> None:
         """Delete invocations and their scores."""
@@ -354,6 +356,7 @@ class Bulk(ABC):
         )
 
 
+_KNOWN = "invocation_id, id, digest, added, origin"
 _CACHE_KB = 24_576  # page cache for bulk writes: the index of random ids is scattered over the file
 _SORT_KB = 8_192  # page cache to create an index, which sorts in as much again
 _AT_ONCE = 500  # values per statement; old SQLite allows 999
@@ -410,13 +413,13 @@ class _Sqlite(Bulk):
         count: int = self.raw.executemany(sql, zip(*columns.values(), strict=False)).rowcount
         return count
 
-    def known(self, names: Sequence[str]) -> dict[str, tuple[int, str, str | None]]:
-        found: dict[str, tuple[int, str, str | None]] = {}
+    def known(self, names: Sequence[str]) -> dict[str, Known]:
+        found: dict[str, Known] = {}
         rest = iter(names)
         while some := list(islice(rest, _AT_ONCE)):
             marks = ", ".join("?" * len(some))
-            sql = f"SELECT invocation_id, id, digest, added FROM invocations WHERE invocation_id IN ({marks})"  # noqa: S608
-            found.update((name, (key, digest, added)) for name, key, digest, added in self.rows(sql, *some))
+            sql = f"SELECT {_KNOWN} FROM invocations WHERE invocation_id IN ({marks})"  # noqa: S608
+            found.update((row[0], row[1:]) for row in self.rows(sql, *some))
         return found
 
 
@@ -471,9 +474,9 @@ class _Postgres(Bulk):
             for row in zip(*columns.values(), strict=False):
                 copy.write_row(row)
 
-    def known(self, names: Sequence[str]) -> dict[str, tuple[int, str, str | None]]:
-        sql = "SELECT invocation_id, id, digest, added FROM invocations WHERE invocation_id = ANY(?)"
-        return {name: (key, digest, added) for name, key, digest, added in self.rows(sql, list(names))}
+    def known(self, names: Sequence[str]) -> dict[str, Known]:
+        sql = f"SELECT {_KNOWN} FROM invocations WHERE invocation_id = ANY(?)"  # noqa: S608
+        return {row[0]: row[1:] for row in self.rows(sql, list(names))}
 
 
 def bulk(connection: Connection) -> Bulk:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 import secrets
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
 __all__ = ["Fate", "Import", "InvocationStore", "Origin", "Record", "Scored", "open_invocations"]
 
 _AT_ONCE = 4_096  # rows per batch
+_DIGEST = re.compile("[0-9a-f]{32}")
 _KEYS = 500  # keys of one query; old SQLite allows 999 values
 _READERS_MS = 5_000  # how long a purge waits for readers
 _ORIGIN_DIGITS = 12
@@ -134,7 +136,16 @@ class InvocationStore:
         with self._writing() as rows:
             rows.prepare()
             stored = _stored_origin(rows, origin)
-            run = Import(rows, update=update, later=later, origin=stored, now=now, scorer=scorer, refusing=refuse)
+            run = Import(
+                rows,
+                update=update,
+                later=later,
+                origin=stored,
+                label=origin.label,
+                now=now,
+                scorer=scorer,
+                refusing=refuse,
+            )
             yield run
             if run.broken:
                 raise UsageError("nothing was imported, because some of it could not be stored")
@@ -334,6 +345,23 @@ class InvocationStore:
             rows.insert("skill_scores", of_scores([key], [scored.score], scored_at=second(datetime.now(UTC))))
             rows.run(_SHOW, rubric)
             return scored
+
+    def joinable(self) -> Iterator[tuple[int, Invocation, str, str | None, dict[str, Any]]]:
+        """Yield all invocations by key from one snapshot, each with its digest, origin and fields added by hand.
+
+        Raises:
+            IncompleteError: The database failed, or contains foreign values.
+        """
+        query = f"SELECT id, digest, origin, added, {_FIELDS} FROM invocations ORDER BY id"  # noqa: S608
+        with self._reading() as rows:
+            for part in rows.parts(query, (), _AT_ONCE):
+                for row, one in zip(part, invocations([row[4:] for row in part]), strict=True):
+                    key, digest, origin, added = row[:4]
+                    if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
+                        raise ForeignError(f"digest is {str(digest)[:50]!r}")
+                    if not isinstance(origin, str | None):
+                        raise ForeignError(f"origin is {str(origin)[:50]!r}")
+                    yield key, one, digest, origin, added_of(added)
 
     def invocations(
         self, *, skill: str | None = None, since: datetime | None = None

@@ -60,7 +60,10 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_session_that_ended_is_imported_in_the_background(folder: Path) -> None:
+@pytest.mark.parametrize("file", ["", ".skillgate.yaml", "skillgate/__init__.py"])
+def test_a_session_that_ended_is_imported_whatever_the_project_has(folder: Path, file: str) -> None:
+    if file:
+        save(folder / "project" / file, b"[not valid")
     told = session()
     place = save(folder / "home/.claude/projects/p" / f"{told.session}.jsonl", told.data)
     event = {
@@ -80,7 +83,7 @@ def test_a_session_that_ended_is_imported_in_the_background(folder: Path) -> Non
             found = rows(str(store), IDS) and rows(str(store), "SELECT * FROM synced_files")
     assert len(found) == 1
     assert len(rows(str(store), IDS)) == 1
-    assert list((folder / "project").iterdir()) == []
+    assert [path.name for path in (folder / "project").iterdir()] == ([file.partition("/")[0]] if file else [])
 
 
 @pytest.mark.parametrize(

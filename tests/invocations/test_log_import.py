@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -342,3 +343,86 @@ def test_a_store_is_joined_with_another_one(tmp_path: Path) -> None:
         connection.execute("CREATE TABLE notes (text)")
     refused = run(tmp_path, "log", "import", "foreign.db")
     assert (refused.code, "another program's database" in refused.err) == (2, True)
+
+
+STATE = "SELECT invocation_id, user_accepted, origin, added FROM invocations ORDER BY invocation_id"
+
+
+def rows_of(path: Path, sql: str = STATE) -> list[Any]:
+    with closing(sqlite3.connect(path)) as connection:
+        return list(connection.execute(sql))
+
+
+def source(folder: Path, name: str, *words: str, extra: dict[str, Any] | None = None) -> Path:
+    """Write a store with one invocation, and options of its import."""
+    write(folder / f"{name}.jsonl", [line(1, **{**GOOD, **(extra or {})})])
+    assert run(folder, "log", "import", f"{name}.jsonl", "--store", f"{name}.db", *words).code == 0
+    return folder / f"{name}.db"
+
+
+def by_hand(folder: Path, store: str, *fields: str) -> None:
+    ((name, *_),) = rows_of(folder / store)
+    sets = [word for field in fields for word in ("--set", field)]
+    assert run(folder, "log", "add", "--id", name, "--update", "--store", store, *sets).code == 0
+
+
+def test_joining_keeps_fields_added_by_hand_and_projects(tmp_path: Path) -> None:
+    for name in "ab":
+        source(tmp_path, name, "--project", f"team-{name}")
+    by_hand(tmp_path, "a.db", "user_accepted=true")
+    by_hand(tmp_path, "b.db", "user_used_output=true", "user_accepted=false")
+    assert run(tmp_path, "log", "import", "a.db").code == 0
+    ours = tmp_path / ".skillgate/store.db"
+    assert [row[1:3] for row in rows_of(ours)] == [(1, "team-a")]
+    assert "1 replaced" in run(tmp_path, "log", "import", "b.db").out
+    ((_, accepted, origin, added),) = rows_of(ours)
+    assert (accepted, origin, json.loads(added)) == (0, "team-a", {"user_accepted": False, "user_used_output": True})
+    assert "1 already stored" in run(tmp_path, "log", "import", "b.db").out
+    assert run(tmp_path, "log", "import", "a.jsonl", "--update").code == 0
+    assert rows_of(ours)[0][1] == 0
+    assert run(tmp_path, "log", "import", "a.db", "--store", "new.db", "--project", "all").code == 0
+    assert [row[1:3] for row in rows_of(tmp_path / "new.db")] == [(1, "all")]
+
+
+def test_a_join_does_not_change_its_source(tmp_path: Path) -> None:
+    store = source(tmp_path, "a")
+    with closing(sqlite3.connect(store)) as connection, connection:  # a store of an earlier version
+        connection.execute("DROP TABLE synced_files")
+        connection.execute("UPDATE skillgate_schema SET version_num = '0006'")
+    before, names = store.read_bytes(), sorted(tmp_path.iterdir())
+    assert run(tmp_path, "log", "import", "a.db", "--store", "b.db").code == 0
+    assert store.read_bytes() == before
+    assert [one for one in sorted(tmp_path.iterdir()) if not one.name.startswith("b.db")] == names
+
+
+def test_a_join_brings_no_text_into_a_store_without_it(tmp_path: Path) -> None:
+    texts = {"skill_name": "a letter to Bob", "model": "model of Bob", "note": "call Bob", "effort": 3}
+    source(tmp_path, "a", "--keep-text", extra=texts)
+    assert b"Bob" in (tmp_path / "a.db").read_bytes()
+    assert run(tmp_path, "log", "import", "a.db", "--store", "b.db").code == 0
+    assert b"Bob" not in (tmp_path / "b.db").read_bytes()
+    assert rows_of(tmp_path / "b.db", "SELECT model, extra FROM invocations") == [(None, '{"effort":3}')]
+    assert run(tmp_path, "log", "import", "a.db", "--store", "c.db", "--keep-text").code == 0
+    assert rows_of(tmp_path / "c.db", "SELECT model FROM invocations") == [("model of Bob",)]
+
+
+def test_a_store_with_a_digest_that_is_none_is_refused(tmp_path: Path) -> None:
+    store = source(tmp_path, "a")
+    with closing(sqlite3.connect(store)) as connection, connection:
+        connection.execute("UPDATE invocations SET digest = ?", ("a sentence of thirty-two letters",))
+    done = run(tmp_path, "log", "import", "a.db", "--store", "b.db")
+    assert (done.code, "digest is 'a sentence of" in done.err) == (3, True)
+    assert rows_of(tmp_path / "b.db") == []
+
+
+def test_a_project_replaces_the_origin_of_stored_invocations_only_in_an_update(tmp_path: Path) -> None:
+    source(tmp_path, "a")
+    before = rows_of(tmp_path / "a.db")
+    words = ("log", "import", "a.jsonl", "--store", "a.db", "--project", "mine")
+    done = run(tmp_path, *words)
+    assert (done.code, "use --update to replace it by --project" in done.err) == (0, True)
+    assert rows_of(tmp_path / "a.db") == before
+    assert "1 replaced" in run(tmp_path, *words, "--update").out
+    assert [row[2] for row in rows_of(tmp_path / "a.db")] == ["mine"]
+    again = run(tmp_path, *words)
+    assert (again.code, again.err) == (0, "")

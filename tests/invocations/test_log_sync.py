@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from skillgate.invocations.formats import claude_code
 from tests.cli.running import Done, run
 from tests.invocations.recorded import GOOD, line, write
 from tests.invocations.traces import SKILL, chat, span, traces
@@ -19,7 +20,11 @@ from tests.invocations.transcripts import SESSION, Transcript
 from tests.store.test_keeper import rows
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
+
+    from skillgate.invocations.formats import Lines, Options
+    from skillgate.model.invocation import Read
 
 pytest.importorskip("sqlalchemy", reason="the extra store is not installed")
 
@@ -164,6 +169,26 @@ def test_a_broken_line_is_told_once(tmp_path: Path) -> None:
     told.raw(b"[another").prompt()
     save(place, told.data)
     assert synced(tmp_path, "projects").err.count("invalid or truncated JSON") == 1
+
+
+def test_a_file_at_which_a_reader_fails_is_reported_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree(tmp_path / "projects")
+    told = session(8).prompt("fail here")
+    save(tmp_path / "projects/-a" / f"{told.session}.jsonl", told.data)
+    read = claude_code.read
+
+    def failing(lines: Lines, options: Options) -> Iterator[Read]:
+        held = list(lines)
+        if b"fail here" in held[-1][1]:
+            raise TypeError("unhashable type: 'list' of Bob")
+        return read(iter(held), options)
+
+    monkeypatch.setattr(claude_code, "read", failing)
+    first = synced(tmp_path, "projects")
+    assert (first.code, first.out[:19]) == (2, "3 files read: 3 new")
+    assert f"-a/{told.session}.jsonl: cannot be read because of an internal error, TypeError\n" in first.err
+    assert "Bob" not in first.err
+    assert synced(tmp_path, "projects") == SILENT
 
 
 def test_foreign_files_are_skipped_silently(tmp_path: Path) -> None:

@@ -27,8 +27,6 @@ from tests.report.pages import (
 from tests.report.reports import a_report, a_skill, unread
 from tests.report.written import html, page
 
-if TYPE_CHECKING:
-    pass
 
 
 _DATA = os.environ.get("SKILLGATE_TEST_DATA")
