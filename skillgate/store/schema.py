@@ -352,7 +352,8 @@ def trigger_statements(dialect: str) -> dict[str, tuple[str, ...]]:
         replaced = (
             f"INSERT INTO outdated_summaries SELECT i.skill_name, {day.format('i')} FROM invocations i"  # noqa: S608
             " WHERE (i.invocation_id = new.invocation_id OR i.id = new.id)"
-            f" AND (i.skill_name <> new.skill_name OR {day.format('i')} <> {day.format('new')}) ON CONFLICT DO NOTHING; "
+            f" AND (i.skill_name <> new.skill_name OR {day.format('i')} <> {day.format('new')})"
+            " ON CONFLICT DO NOTHING; "
         )
         more = [("invocations", "BEFORE INSERT", replaced), ("invocations", "AFTER INSERT", own.format("new"))]
     else:

@@ -240,7 +240,7 @@ def use_items(uses: Iterable[Use], names: Mapping[str, Span] | None = None) -> t
 
 def _use(one: Use, names: Mapping[str, Span] | None) -> Item:
     of = ("  ", name(one.skill, names)) if names is not None else ()
-    ended = (one.ending or "no known ending").replace("_", " ")
+    ended = (one.ending or ("no known ending" if one.completion is None else "no stated ending")).replace("_", " ")
     ended += f" ({one.evidence.replace('_', ' ')})" if one.evidence else ""
     effort = (
         "" if one.tokens is None else f"{amount(one.tokens)} tokens",
