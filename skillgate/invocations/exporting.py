@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from skillgate.errors import IncompleteError, UsageError
 from skillgate.format import printable
-from skillgate.invocations.records import existing_store
+from skillgate.invocations.records import existing_store, require_skills
 from skillgate.model.invocation import Invocation, InvocationScore
 from skillgate.report.formats import csv
 
@@ -82,7 +82,7 @@ def export(selection: Selection, sinks: Sequence[tuple[str, Sink]], session: Con
     """Write the invocations of a selection to every sink, each with its format.
 
     Raises:
-        UsageError: the store is unusable, or a package is missing.
+        UsageError: the store is unusable or has no invocations of a skill, or a package is missing.
         IncompleteError: the database failed.
     """
     require_writers(form for form, _ in sinks)
@@ -90,6 +90,7 @@ def export(selection: Selection, sinks: Sequence[tuple[str, Sink]], session: Con
     since = None if days is None else (until or datetime.now(UTC)) - timedelta(days=days)
     rows = unscored = 0
     with existing_store(selection.store, session) as (store, shown), ExitStack() as stack:
+        require_skills(store, shown, skills)
         writes = [stack.enter_context(WRITERS[form](sink)) for form, sink in sinks]
         for part in store.parts(rubric, skills=skills, since=since, until=until, filters=filters):
             try:

@@ -14,7 +14,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.errors import UsageError
-from skillgate.format import plural, printable
+from skillgate.format import did_you_mean, plural, printable
 from skillgate.invocations.formats import Options, digest_of, reader
 from skillgate.invocations.formats._input import skill_name, stored_id
 from skillgate.invocations.rubric import explainer, scorer
@@ -23,7 +23,7 @@ from skillgate.store.results import named_store
 from skillgate.store.target import require_packages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from skillgate.console import Console
     from skillgate.model.invocation import InvocationScore, Part
@@ -250,6 +250,15 @@ def existing_store(named: str | None, session: Console) -> Iterator[tuple[Invoca
         yield store, target.shown
     finally:
         store.close()
+
+
+def require_skills(store: InvocationStore, shown: str, skills: Sequence[str]) -> None:
+    """Raise UsageError if a store has no invocations of one of the skills."""
+    names = store.skills() if skills else ()
+    missing = [name for name in skills if name not in set(names)]
+    if missing:
+        problems = [f"{shown} holds no invocations of {name!r}{did_you_mean(name, names)}" for name in missing[:20]]
+        raise UsageError("\n".join(problems))
 
 
 def list_invocations(selection: Selection, most: int, session: Console) -> Listing:

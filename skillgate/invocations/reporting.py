@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from skillgate import __version__, settings
 from skillgate.config import config_digest
 from skillgate.errors import IncompleteError, UsageError
-from skillgate.format import did_you_mean, plural
+from skillgate.format import plural
 from skillgate.invocations.figures import corrected, tally_of, trend_json, with_bootstrap
 from skillgate.invocations.figures import trend as compared
-from skillgate.invocations.records import existing_store
+from skillgate.invocations.records import existing_store, require_skills
 from skillgate.invocations.summary import check, gate_json, report, verdict
 from skillgate.model.codec import encode
 from skillgate.model.invocation import Filters, Use
@@ -202,13 +202,7 @@ def _single(kind: str, found: InvocationReport, fields: dict[str, Any]) -> str:
 
 def _whole(view: _View) -> InvocationReport:
     """Report everything in a view; raise UsageError if the store has no invocations of a named skill."""
-    names = view.store.skills() if view.skills else ()
-    missing = [name for name in view.skills if name not in set(names)]
-    if missing:
-        problems = [
-            f"{view.shown} holds no invocations of {name!r}{did_you_mean(name, names)}" for name in missing[:20]
-        ]
-        raise UsageError("\n".join(problems))
+    require_skills(view.store, view.shown, view.skills)
     found = _document(view, view.observations())
     notice = view.unscored()
     if notice is None:

@@ -299,6 +299,7 @@ class Bulk(ABC):
 
     def __init__(self, connection: Connection) -> None:
         self.raw: Any = connection.connection.driver_connection
+        self.dialect = connection.dialect.name
 
     def run(self, sql: str, *values: object) -> int:
         """Run a statement, and return the number of changed rows."""

@@ -34,7 +34,7 @@ from skillgate.store.invocation_rows import (
 )
 from skillgate.store.record_rows import ANY, SELECT, Record, conditions, records, storable, time_text, whole_second
 from skillgate.store.schema import READING, failing, foreign, opened, refusing
-from skillgate.store.summaries import is_outdated, refresh, summaries
+from skillgate.store.summaries import is_outdated, is_whole, outdate_all, refresh, summaries
 from skillgate.store.target import require_file, require_packages
 
 if TYPE_CHECKING:
@@ -101,6 +101,7 @@ class InvocationStore:
 
     def __init__(self, engine: Engine, target: Target) -> None:
         self._engine, self._target = engine, target
+        self._compared = False  # whether the summaries were compared with the rows
 
     def close(self) -> None:
         """Close the connections."""
@@ -185,7 +186,7 @@ class InvocationStore:
         """
         with self._summarised() as rows:
             scored = "SELECT coalesce(sum(n), 0) FROM invocation_summaries WHERE rubric_version = ?"
-            return int(_number(rows, f"SELECT (SELECT count(*) FROM invocations) - ({scored})", rubric))  # noqa: S608
+            return max(0, int(_number(rows, f"SELECT (SELECT count(*) FROM invocations) - ({scored})", rubric)))  # noqa: S608
 
     def count(self) -> int:
         """Count the invocations.
@@ -455,13 +456,18 @@ class InvocationStore:
 
     @contextmanager
     def _summarised(self) -> Iterator[Bulk]:
-        """Read summaries that match their rows; other programs may have changed these."""
+        """Read summaries that match their rows; other programs may have changed both."""
         while True:
             with self._reading() as rows:
-                if not is_outdated(rows):
+                outdated = is_outdated(rows)
+                if not outdated and (self._compared or is_whole(rows)):
+                    self._compared = True
                     yield rows
                     return
             with self._writing() as rows:
+                if not outdated:
+                    outdate_all(rows)
+                    self._compared = True
                 refresh(rows)
 
     @contextmanager

@@ -332,34 +332,63 @@ OUTDATED = sa.Table(  # days whose invocations or scores changed since their sum
 )
 
 
+_DAY = {
+    "sqlite": "substr({0}.timestamp, 1, 10)",
+    "postgresql": "to_char({0}.timestamp AT TIME ZONE 'UTC', 'YYYY-MM-DD')",
+}
+
+
 def trigger_statements(dialect: str) -> dict[str, tuple[str, ...]]:
     """Return the statements that create each trigger: a change of a row makes its day's summary outdated."""
-    day = (
-        "substr({0}.timestamp, 1, 10)"
-        if dialect == "sqlite"
-        else "to_char({0}.timestamp AT TIME ZONE 'UTC', 'YYYY-MM-DD')"
-    )
+    day = _DAY[dialect]
     own = f"INSERT INTO outdated_summaries VALUES ({{0}}.skill_name, {day}) ON CONFLICT DO NOTHING; "  # noqa: S608
     score = (
         f"INSERT INTO outdated_summaries SELECT i.skill_name, {day.format('i')} FROM invocations i"  # noqa: S608
         " WHERE i.id = {0}.invocation_id ON CONFLICT DO NOTHING; "
     )
-    # A shell of SQLite follows no foreign key by itself.
-    cascade = "DELETE FROM skill_scores WHERE invocation_id = old.id; " if dialect == "sqlite" else ""
+    if dialect == "sqlite":
+        # A shell follows no foreign key by itself, and REPLACE calls no trigger for the row that it deletes.
+        cascade = "DELETE FROM skill_scores WHERE invocation_id = old.id; "
+        replaced = (
+            f"INSERT INTO outdated_summaries SELECT i.skill_name, {day.format('i')} FROM invocations i"  # noqa: S608
+            " WHERE (i.invocation_id = new.invocation_id OR i.id = new.id)"
+            f" AND (i.skill_name <> new.skill_name OR {day.format('i')} <> {day.format('new')})"
+            " ON CONFLICT DO NOTHING; "
+        )
+        more = [("invocations", "BEFORE INSERT", replaced), ("invocations", "AFTER INSERT", own.format("new"))]
+    else:
+        cascade = ""
+        every = (
+            "INSERT INTO outdated_summaries SELECT DISTINCT skill_name, day FROM invocation_summaries"
+            " ON CONFLICT DO NOTHING; "
+        )
+        more = [(table, "BEFORE TRUNCATE", every) for table in ("invocations", "skill_scores")]
     found: dict[str, tuple[str, ...]] = {}
     for table, change, mark in (
-        ("invocations", "UPDATE", own.format("old") + own.format("new")),
-        ("invocations", "DELETE", own.format("old") + cascade),
-        ("skill_scores", "INSERT", score.format("new")),
-        ("skill_scores", "UPDATE", score.format("old") + score.format("new")),
-        ("skill_scores", "DELETE", score.format("old")),
+        ("invocations", "AFTER UPDATE", own.format("old") + own.format("new")),
+        ("invocations", "AFTER DELETE", own.format("old") + cascade),
+        ("skill_scores", "AFTER INSERT", score.format("new")),
+        ("skill_scores", "AFTER UPDATE", score.format("old") + score.format("new")),
+        ("skill_scores", "AFTER DELETE", score.format("old")),
+        *more,
     ):
-        name = f"outdated_by_{change.lower()}_of_{table}"
-        head = f"CREATE TRIGGER {name} AFTER {change} ON {table} FOR EACH ROW"
-        function = f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {mark}RETURN NULL; END $$"
+        name = f"outdated_{change.lower().replace(' ', '_')}_of_{table}"
+        head = f"CREATE TRIGGER {name} {change} ON {table} FOR EACH {'STATEMENT' if 'TRUNCATE' in change else 'ROW'}"
+        function = (
+            f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS"
+            f" $$ BEGIN {mark}RETURN NULL; END $$"
+        )
         postgres = (function, f"{head} EXECUTE FUNCTION {name}()")
         found[name] = (f"{head} BEGIN {mark}END",) if dialect == "sqlite" else postgres
     return found
+
+
+def mark_all(dialect: str) -> str:
+    """Return the statement that makes all summaries outdated."""
+    return (
+        f"INSERT INTO outdated_summaries SELECT i.skill_name, {_DAY[dialect].format('i')} FROM invocations i"  # noqa: S608
+        " UNION SELECT skill_name, day FROM invocation_summaries WHERE true ON CONFLICT DO NOTHING"
+    )
 
 
 # No column may be named tier, uses, weak_area or normalized_score: in GROUP BY and HAVING of queries with such aliases,
@@ -378,9 +407,27 @@ JOIN invocations i ON i.id = s.invocation_id"""
 
 def _view(_tables: sa.MetaData, connection: Connection, **_options: object) -> None:
     connection.exec_driver_sql(SKILL_INVOCATIONS)
-    for statements in trigger_statements(connection.dialect.name).values():
-        for statement in statements:
-            connection.exec_driver_sql(statement)
+    _create_triggers(connection)
+
+
+def _create_triggers(connection: Connection) -> bool:
+    """Create the missing triggers, and return whether there were any."""
+    missing = [
+        statement
+        for name, statements in trigger_statements(connection.dialect.name).items()
+        if name not in _triggers(connection)
+        for statement in statements
+    ]
+    for statement in missing:
+        connection.exec_driver_sql(statement)
+    return bool(missing)
+
+
+def _triggers(connection: Connection) -> set[str]:
+    query = "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+    if connection.dialect.name != "sqlite":
+        query = "SELECT tgname FROM pg_trigger WHERE tgrelid IN ('invocations'::regclass, 'skill_scores'::regclass)"
+    return set(connection.exec_driver_sql(query).scalars())
 
 
 sa.event.listen(METADATA, "after_create", _view)
@@ -463,10 +510,11 @@ def _migrate(engine: Engine, target: Target) -> None:
     with engine.execution_options(**{READING: True}).begin() as connection:
         found = _version(connection)
         strange = _strange(connection) if target.path is not None else None
+        whole = found == HEAD and trigger_statements(connection.dialect.name).keys() <= _triggers(connection)
     require_known(found, target.shown)
     if strange is not None:
         raise UsageError(f"the store {target.shown} has {strange}, which skillgate did not create; use another store")
-    if found == HEAD:
+    if whole:
         return
     with engine.begin() as connection:  # takes the write lock in SQLite
         if target.path is None:
@@ -475,6 +523,8 @@ def _migrate(engine: Engine, target: Target) -> None:
         require_known(found, target.shown)
         if found != HEAD:
             _upgrade(connection)
+        elif _create_triggers(connection):  # somebody dropped some, so changes may be unmarked
+            connection.exec_driver_sql(mark_all(connection.dialect.name))
     if found is not None and found != HEAD and target.path is not None:
         _rewrite(engine)
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.model.invocation import Ending
 from skillgate.store.invocation_rows import SCORES, ForeignError, check_observations
+from skillgate.store.schema import mark_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -147,6 +148,18 @@ def refresh(rows: Bulk) -> None:
 def is_outdated(rows: Bulk) -> bool:
     """Whether a summary does not match its rows."""
     return bool(rows.rows("SELECT 1 FROM outdated_summaries LIMIT 1"))
+
+
+def is_whole(rows: Bulk) -> bool:
+    """Whether summaries that are not outdated hold as many invocations as there are scores."""
+    summed = "SELECT coalesce(sum(n), 0) FROM invocation_summaries"
+    return bool(rows.rows(f"SELECT (SELECT count(*) FROM skill_scores) = ({summed})")[0][0])  # noqa: S608 - our own names
+
+
+def outdate_all(rows: Bulk) -> None:
+    """Mark all summaries as outdated, and delete scores without an invocation; requires the lock."""
+    rows.run("DELETE FROM skill_scores WHERE invocation_id NOT IN (SELECT id FROM invocations)")
+    rows.run(mark_all(rows.dialect))
 
 
 def summaries(rows: Bulk, rubric: str, skill: str | None, since: str | None) -> Iterator[Summary]:

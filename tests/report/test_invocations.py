@@ -17,7 +17,7 @@ from skillgate.model.report import Verdict
 from skillgate.report import charts
 from skillgate.report.formats import html, markdown, text
 from skillgate.report.formats.text import columns
-from skillgate.report.invocations import lists, skill_page
+from skillgate.report.invocations import dashboard, lists, skill_page
 from skillgate.report.invocations.dashboard import stretches, view
 from tests.report import invocations_made as made
 from tests.report.pages import Page
@@ -113,14 +113,14 @@ def test_an_average_has_the_colour_of_its_tier_and_a_trend_that_of_its_direction
 
 def test_the_largest_decline_is_first_and_low_averages_follow() -> None:
     lines = shown(made.eight(), 200).splitlines()
-    assert lines[0] == "2 skills declining, 1 skill Poor"
+    assert lines[0] == "2 skills declining, 1 skill Poor, 1 skill Below Average"
     named = [line[4:].partition(" ")[0] for line in lines if line.startswith("  - ")]
-    assert named == ["csv-import", "docs-tools:report-writer", "legacy-migration"]
+    assert named == ["csv-import", "docs-tools:report-writer", "legacy-migration", "csv-import"]
 
 
 def test_without_bad_news_the_average_is_the_headline() -> None:
     calm = replace(made.report(made.figures("a", 80.0, 10), made.figures("b", 70.0, 30)), gates=())
-    assert shown(calm).startswith("No skill is declining or poor; the average is 72.5\n")
+    assert shown(calm).startswith("No skill is declining or below average; the average is 72.5\n")
 
 
 def test_figures_over_all_skills_are_not_taken_from_a_part_of_them() -> None:
@@ -446,6 +446,34 @@ def test_one_value_of_a_dimension_has_no_table_and_several_are_weighed_by_their_
     )
     assert "\nModels\n" in said
     assert "\nModels\n" not in shown(alone, 120)
+
+
+def test_a_cost_that_is_unknown_is_not_zero_and_an_estimate_is_marked() -> None:
+    cost = made.spread_of(0.25, 10, total=2.5, estimated=4)
+    groups = {"model": (made.group("dear", 70.0, 29, cost_usd=cost), made.group("unpriced", 70.0))}
+    skill = made.figures("a", 80.0, 50, groups=groups, cost_usd=cost, tokens=made.spread_of(3_200))
+    said = shown(made.report(skill), 120)
+    assert re.search(r"dear +1 +30 +29 +70\.0 +≈ \$2\.50 \(10 of 30\)", said)
+    assert re.search(r"unpriced +1 +21 +20 +70\.0 +—", said)
+    assert "sum of cost, known for 10 of 52" in said
+    assert "$0.00" not in said
+
+
+def test_a_use_without_a_recorded_ending_shows_what_its_ending_scored() -> None:
+    uses = (made.use("x", "a", 9.0, ending=None, completion=0.0), made.use("y", "a", 9.5, ending=None, completion=None))
+    said = shown(made.report(made.figures("a", 20.0), worst=uses), 160)
+    assert "UTC · 0 of 25 for its ending (user rejected)" in said
+    assert "UTC · no known ending (user rejected)" in said
+
+
+def test_a_known_outcome_is_not_called_unknown() -> None:
+    reserved = dashboard.reservations
+    assert [*reserved(made.figures("a", 80.0, 28, unrated=0, errors_known=0))] == [
+        "the number of errors of 28 of 28 is unknown"
+    ]
+    assert [*reserved(made.figures("a", 80.0, 28, unrated=0, endings_known=20))] == [
+        "the outcome of 8 of 28 is unknown"
+    ]
 
 
 def test_a_window_that_ends_at_midnight_ends_with_the_day_before() -> None:

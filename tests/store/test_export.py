@@ -191,14 +191,17 @@ def test_what_is_refused(tmp_path: Path) -> None:
     put(opened(str(tmp_path / "store.db")), [scored(1)])
     (tmp_path / "link.csv").symlink_to("elsewhere.csv")
     (tmp_path / "folder.csv").mkdir()
+    (tmp_path / "kept.csv").write_text("kept")
     words = ("log", "export", "--all", "--store", "store.db")
     for more, error in (
         (("--output-file", "link.csv"), "symbolic link"),
         (("--output-file", "folder.csv"), "not a regular file"),
         (("--output-file", "missing/out.csv"), "cannot write missing/out.csv"),
         (("--output-file", "out.xlsx"), "ending in .csv or .parquet"),
+        (("skill-11", "--output-file", "kept.csv"), "no invocations of 'skill-11' (did you mean"),
         (("--json",), "--json needs --output-file"),
     ):
         done = run(tmp_path, *words, *more)
         assert (done.code, error in done.err) == (2, True), done.err
     assert not (tmp_path / "elsewhere.csv").exists()
+    assert (tmp_path / "kept.csv").read_text() == "kept"

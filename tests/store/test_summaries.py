@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from skillgate.store.invocations import InvocationStore
+    from tests.store.conftest import Server
 
 STEPS = 12
 ROWS = """\
@@ -34,6 +35,11 @@ SELECT i.skill_name, i.timestamp, i.skill_category, i.error_count > 0,
        i.cost_usd, i.cost_estimated, i.error_count
 FROM invocations i JOIN skill_scores s ON s.invocation_id = i.id
 WHERE s.rubric_version = '{}' ORDER BY i.skill_name, i.timestamp, i.id"""
+
+REPLACE = (
+    "REPLACE INTO invocations (invocation_id, skill_name, timestamp, source, digest, imported_at)"
+    " SELECT invocation_id, 'a', '2026-03-04 05:06:07', source, digest, imported_at FROM invocations WHERE model = 'n'"
+)
 
 
 def from_rows(place: str, rubric: str) -> list[Observation]:
@@ -116,6 +122,7 @@ def step(chance: random.Random, store: InvocationStore, place: str) -> None:
                 "UPDATE skill_scores SET quality_score = 1 WHERE completion_score = 25",
                 "DELETE FROM skill_scores WHERE satisfaction_score IS NULL AND rubric_version = '1.0'",
                 "DELETE FROM invocations WHERE skill_version = '2'",
+                REPLACE if "://" not in place else "TRUNCATE invocations CASCADE",
                 "INSERT INTO skill_scores SELECT id, '2', 1, 2, 3, 4, 10, 0.5, 'analysis', imported_at FROM invocations"
                 " WHERE id NOT IN (SELECT invocation_id FROM skill_scores WHERE rubric_version = '2')",
             )
@@ -170,6 +177,58 @@ def test_what_a_shell_changed_is_seen_at_the_next_look(place: str) -> None:
     with engine(place).begin() as connection:
         connection.execute(sa.text("UPDATE skill_scores SET quality_score = 12.5"))
     assert {one.total for one in observed(store)} == {12.5}
+
+
+@pytest.mark.parametrize("move", ["skill_name", "'other'"])
+def test_replaced_rows_are_seen_without_foreign_keys(tmp_path: Path, move: str) -> None:
+    place = str(tmp_path / "store.db")
+    store = opened(place)
+    put(store, map(scored, range(20)))
+    assert len(observed(store)) == 20
+    kept = "invocation_id, timestamp, source, digest, imported_at"
+    with sqlite3.connect(place) as connection:
+        connection.execute(
+            f"REPLACE INTO invocations (skill_name, {kept}) SELECT {move}, {kept} FROM invocations WHERE id < 6"
+        )
+    assert observed(store) == from_rows(place, "1.1")
+    assert (store.unscored("1.1"), len(observed(store))) == (5, 15)
+    assert observed(opened(place)) == from_rows(place, "1.1")
+    with sqlite3.connect(place) as connection:
+        assert connection.execute("SELECT count(*) FROM skill_scores").fetchone() == (15,)
+
+
+def test_a_truncated_table_has_no_figures(postgres: Server) -> None:
+    place = postgres.create()
+    store = opened(place)
+    put(store, map(scored, range(20)))
+    with engine(place).begin() as connection:
+        connection.execute(sa.text("TRUNCATE skill_scores"))
+    assert (observed(store), store.unscored("1.1")) == ([], 20)
+    with engine(place).begin() as connection:
+        connection.execute(sa.text("TRUNCATE invocations CASCADE"))
+    assert (observed(store), store.unscored("1.1")) == ([], 0)
+
+
+def test_missing_triggers_are_created_and_all_days_summarised(place: str) -> None:
+    store = opened(place)
+    put(store, map(scored, range(20)))
+    tables = "" if "://" not in place else " ON skill_scores"
+    with engine(place).begin() as connection:
+        connection.execute(sa.text(f"DROP TRIGGER outdated_after_update_of_skill_scores{tables}"))
+        connection.execute(sa.text("UPDATE skill_scores SET quality_score = 12.5"))
+    store = opened(place)
+    assert {one.total for one in observed(store)} == {12.5}
+    with engine(place).begin() as connection:
+        connection.execute(sa.text("UPDATE skill_scores SET quality_score = 25"))
+    assert {one.total for one in observed(store)} == {25.0}
+
+
+def test_deleted_summaries_are_made_again(place: str) -> None:
+    put(opened(place), map(scored, range(20)))
+    with engine(place).begin() as connection:
+        connection.execute(sa.text("DELETE FROM invocation_summaries WHERE skill_name <> 'skill-1'"))
+    store = opened(place)
+    assert (store.unscored("1.1"), len(observed(store))) == (0, 20)
 
 
 def test_a_store_of_an_earlier_version_gets_its_summaries(place: str) -> None:

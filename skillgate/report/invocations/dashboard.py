@@ -71,6 +71,7 @@ _ORDER = (*BROKEN, *UNDECIDED, "passed", "clear", TOO_FEW)
 _LEAST = 5  # rated invocations before a skill is listed, or a window of a trend counts. Source: the rubric's queries
 _WEAK = 0.7  # share of its points below which a component is weak. Source: the rubric's query for improvements
 _LOW = 0.5  # below it a component is very weak. Source: the rubric's levels of advice, of shares instead of points
+_LOW_TIERS = (Tier.FAILING, Tier.POOR, Tier.BELOW_AVERAGE)
 _GATES = 3  # of a headline
 _NEWS = 12  # skills in the verdict
 _NAME = 60  # characters of the name of a gate in it
@@ -153,9 +154,9 @@ def headline(report: InvocationReport) -> str:
         return f"None of {plural(report.invocations, 'invocation')} could be rated"
     board = [tier_of(one.avg_score) for one in _on_the_board(report)]
     falling = sum(one.trend is Direction.DECLINING for one in report.trends)
-    bad = [(falling, "declining"), *((board.count(item), item.value) for item in (Tier.FAILING, Tier.POOR))]
+    bad = [(falling, "declining"), *((board.count(item), item.value) for item in _LOW_TIERS)]
     mean = _overall(report)
-    calm = "No skill is declining or poor" + ("" if mean is None else f"; the average is {total(mean)}")
+    calm = "No skill is declining or below average" + ("" if mean is None else f"; the average is {total(mean)}")
     return ", ".join(f"{plural(number, 'skill')} {word}" for number, word in bad if number) or calm
 
 
@@ -270,7 +271,7 @@ def _news(report: InvocationReport) -> Iterator[tuple[str, str]]:
         yield one.skill, f"is declining: {before} before, {now} in the last 7 days ({_signed(one.change)})"
     for figures in reversed(_on_the_board(report)):
         found = tier_of(figures.avg_score)
-        if found in (Tier.FAILING, Tier.POOR):
+        if found in _LOW_TIERS:
             yield figures.skill, f"is {found.value} with an average of {total(figures.avg_score)}: {found.action}"
 
 
@@ -297,9 +298,11 @@ def _check(check: GateCheck, names: Mapping[str, Span]) -> Row:
 
 
 def reservations(stats: SkillFigures) -> Iterator[str]:
-    """Write of how many invocations the outcome is unknown, and how many may hold other work."""
-    if unknown := stats.recorded - stats.errors_known:
+    """Write of how many invocations the outcome or the errors are unknown, and how many may hold other work."""
+    if unknown := stats.recorded - stats.endings_known:
         yield f"the outcome of {unknown:,} of {stats.recorded:,} is unknown"
+    if (uncounted := stats.recorded - stats.errors_known) > unknown:
+        yield f"the number of errors of {uncounted:,} of {stats.recorded:,} is unknown"
     if stats.shared:
         yield f"{stats.shared:,} of {stats.sharing_known:,} may share their turn with other work"
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.format import plural, signed
-from skillgate.model.invocation import DIMENSIONS, Observed, Tier
+from skillgate.model.invocation import DIMENSIONS, Component, Observed, Tier
 from skillgate.report.findings import bounded
 from skillgate.report.numbers import NONE, amount, dollars, duration, ends, rate, total
 from skillgate.report.view import (
@@ -21,6 +22,7 @@ from skillgate.report.view import (
     Table,
     code,
     columns,
+    plain,
 )
 
 if TYPE_CHECKING:
@@ -87,14 +89,17 @@ def effort(skills: Sequence[SkillFigures], names: Mapping[str, Span]) -> Iterato
         return
     has_cost = any(one.cost_usd for one in known)
     heads = ("#tokens", "#time", *(("#cost",) if has_cost else ()), "#sum")
-    yield Heading(f"Tokens, time and cost: {_EFFORT}; sum of cost" if has_cost else f"Tokens and time: {_EFFORT}; sum")
+    summed = [(one.cost_usd if has_cost else one.tokens, one.recorded) for one in known]
+    n, recorded = sum(found.n for found, _ in summed if found), sum(number for _, number in summed)
+    of = f", known for {n:,} of {recorded:,}" if n < recorded else ""
+    said = f"Tokens, time and cost: {_EFFORT}; sum of cost" if has_cost else f"Tokens and time: {_EFFORT}; sum"
+    yield Heading(f"{said}{of}")
     rows = tuple(
         Row((name(one.skill, names), *effort_cells(one)[: len(heads) - 1], _sum(one, cost=has_cost)))
         for one in sorted(known, key=_expense)
     )
-    yield Table(
-        columns("skill", *heads), rows, "Of the invocations in which it is known", "skill", 10, scrolls=len(rows) > LONG
-    )
+    caption = "Of the invocations in which it is known"
+    yield Table(columns("skill", *heads), rows, caption, "skill", 10, scrolls=len(rows) > LONG)
 
 
 def effort_cells(found: SkillFigures | Group) -> tuple[Cell, Cell, Cell]:
@@ -138,20 +143,26 @@ class _Sums(NamedTuple):
     recorded: int = 0
     rated: int = 0
     points: float = 0.0
-    tokens: float = 0.0
-    cost: float = 0.0
+    tokens: Spread | None = None  # only the sums
+    cost_usd: Spread | None = None
 
     def plus(self, group: Group) -> _Sums:
-        tokens, cost = (spread.total if spread else 0.0 for spread in (group.tokens, group.cost_usd))
         points = self.points + (group.average or 0.0) * group.rated
         return _Sums(
             self.skills + 1,
             self.recorded + group.recorded,
             self.rated + group.rated,
             points,
-            self.tokens + tokens,
-            self.cost + cost,
+            _added(self.tokens, group.tokens),
+            _added(self.cost_usd, group.cost_usd),
         )
+
+
+def _added(one: Spread | None, other: Spread | None) -> Spread | None:
+    if one is None or other is None:
+        return one or other
+    estimated = one.estimated + other.estimated
+    return replace(one, total=one.total + other.total, n=one.n + other.n, estimated=estimated)
 
 
 def over_all(report: InvocationReport) -> Iterator[Block]:
@@ -241,6 +252,8 @@ def use_items(uses: Iterable[Use], names: Mapping[str, Span] | None = None) -> t
 def _use(one: Use, names: Mapping[str, Span] | None) -> Item:
     of = ("  ", name(one.skill, names)) if names is not None else ()
     ended = (one.ending or "no known ending").replace("_", " ")
+    if one.ending is None and one.completion is not None:  # other signals scored it
+        ended = f"{one.completion:g} of {Component.COMPLETION.points} for its ending"
     ended += f" ({one.evidence.replace('_', ' ')})" if one.evidence else ""
     effort = (
         "" if one.tokens is None else f"{amount(one.tokens)} tokens",
@@ -266,13 +279,16 @@ def _version(skill: str, one: VersionChange, names: Mapping[str, Span]) -> Item:
 
 
 def _summed(dimension: str, sums: Mapping[str | None, _Sums]) -> Table:
-    has_cost = any(one.cost for one in sums.values())
+    has_cost = any(one.cost_usd for one in sums.values())
     rows = []
     for value, one in sorted(sums.items(), key=lambda item: (-item[1].recorded, item[0] or "")):
         average = tier_cells(one.points / one.rated if one.rated else None)[0]
-        spent = dollars(one.cost) if has_cost else amount(one.tokens or None)
+        spent = _sum(one, cost=has_cost)
+        of = one.cost_usd if has_cost else one.tokens
+        if of is not None and of.n < one.recorded:
+            spent = spent._replace(line=f"{plain(spent.line)} ({of.n:,} of {one.recorded:,})")
         counts = (Cell(f"{number:,}", sort=number) for number in (one.skills, one.recorded, one.rated))
-        rows.append(Row((_value(value), *counts, average, Cell(spent, sort=one.cost if has_cost else one.tokens))))
+        rows.append(Row((_value(value), *counts, average, spent)))
     heads = (dimension, "#skills", "#uses", "#rated", "#average", "#total cost" if has_cost else "#total tokens")
     return Table(columns(*heads), tuple(rows), noun=dimension, most=8)
 
@@ -293,7 +309,7 @@ def _spread(found: Spread | None, write: Callable[[float], str]) -> Cell:
     return Cell(f"{'≈ ' if found.estimated else ''}{write(found.p50)} · {write(found.p95)}", sort=found.p50)
 
 
-def _sum(one: SkillFigures, *, cost: bool) -> Cell:
+def _sum(one: SkillFigures | _Sums, *, cost: bool) -> Cell:
     found = one.cost_usd if cost else one.tokens
     if found is None:
         return Cell(NONE, tone="muted")

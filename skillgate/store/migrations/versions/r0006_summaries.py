@@ -17,6 +17,14 @@ _SCORE = (
     "INSERT INTO outdated_summaries SELECT i.skill_name, {day} FROM invocations i"
     " WHERE i.id = {{0}}.invocation_id ON CONFLICT DO NOTHING; "
 )
+_REPLACED = (
+    "INSERT INTO outdated_summaries SELECT i.skill_name, {day} FROM invocations i"
+    " WHERE (i.invocation_id = new.invocation_id OR i.id = new.id)"
+    " AND (i.skill_name <> new.skill_name OR {day} <> {new}) ON CONFLICT DO NOTHING; "
+)
+_EVERY = (
+    "INSERT INTO outdated_summaries SELECT DISTINCT skill_name, day FROM invocation_summaries ON CONFLICT DO NOTHING; "
+)
 
 
 def upgrade() -> None:
@@ -36,14 +44,15 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("skill_name", "day", name="pk_outdated_summaries"),
         sqlite_with_rowid=False,
     )
-    for table, event, mark in _triggers():
-        name = f"outdated_by_{event.lower()}_of_{table}"
-        head = f"CREATE TRIGGER {name} AFTER {event} ON {table} FOR EACH ROW"
+    for table, change, mark in _triggers():
+        name = _name(table, change)
+        head = f"CREATE TRIGGER {name} {change} ON {table} FOR EACH {'STATEMENT' if 'TRUNCATE' in change else 'ROW'}"
         if _dialect() == "sqlite":
             op.execute(f"{head} BEGIN {mark}END")
         else:
             op.execute(
-                f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {mark}RETURN NULL; END $$"
+                f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS"
+                f" $$ BEGIN {mark}RETURN NULL; END $$"
             )
             op.execute(f"{head} EXECUTE FUNCTION {name}()")
     day = _DAY[_dialect()].format("i")
@@ -52,8 +61,8 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     """Drop the tables and triggers."""
-    for table, event, _ in _triggers():
-        name = f"outdated_by_{event.lower()}_of_{table}"
+    for table, change, _ in _triggers():
+        name = _name(table, change)
         op.execute(f"DROP TRIGGER {name}" + ("" if _dialect() == "sqlite" else f" ON {table}"))
         if _dialect() != "sqlite":
             op.execute(f"DROP FUNCTION {name}")
@@ -70,14 +79,25 @@ def _names(*names: str) -> list[sa.Column[str]]:
     return [sa.Column(name, kind, nullable=False) for name in names]
 
 
+def _name(table: str, change: str) -> str:
+    return f"outdated_{change.lower().replace(' ', '_')}_of_{table}"
+
+
 def _triggers() -> list[tuple[str, str, str]]:
     day = _DAY[_dialect()]
-    cascade = "DELETE FROM skill_scores WHERE invocation_id = old.id; " if _dialect() == "sqlite" else ""
     own, score = _OWN.format(day=day), _SCORE.format(day=day.format("i"))
+    if _dialect() == "sqlite":
+        cascade = "DELETE FROM skill_scores WHERE invocation_id = old.id; "
+        replaced = _REPLACED.format(day=day.format("i"), new=day.format("new"))
+        more = [("invocations", "BEFORE INSERT", replaced), ("invocations", "AFTER INSERT", own.format("new"))]
+    else:
+        cascade = ""
+        more = [(table, "BEFORE TRUNCATE", _EVERY) for table in ("invocations", "skill_scores")]
     return [
-        ("invocations", "UPDATE", own.format("old") + own.format("new")),
-        ("invocations", "DELETE", own.format("old") + cascade),
-        ("skill_scores", "INSERT", score.format("new")),
-        ("skill_scores", "UPDATE", score.format("old") + score.format("new")),
-        ("skill_scores", "DELETE", score.format("old")),
+        ("invocations", "AFTER UPDATE", own.format("old") + own.format("new")),
+        ("invocations", "AFTER DELETE", own.format("old") + cascade),
+        ("skill_scores", "AFTER INSERT", score.format("new")),
+        ("skill_scores", "AFTER UPDATE", score.format("old") + score.format("new")),
+        ("skill_scores", "AFTER DELETE", score.format("old")),
+        *more,
     ]
