@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -26,8 +26,6 @@ from tests.report.pages import (
 )
 from tests.report.reports import a_report, a_skill, unread
 from tests.report.written import html, page
-
-
 
 _DATA = os.environ.get("SKILLGATE_TEST_DATA")
 _HOSTILE = hostile_report()
