@@ -28,6 +28,7 @@ from socketserver import TCPServer
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from skillgate.errors import IncompleteError, SkillgateError, UsageError
+from skillgate.files import require_place
 from skillgate.format import plural
 from skillgate.invocations.formats import Counts, Options, Problems, places, reader, take
 from skillgate.invocations.formats._input import NotJsonError, parsed
@@ -46,7 +47,7 @@ LOOPBACK = "127.0.0.1"
 PORT = 4318
 """The port of OTLP/HTTP."""
 MOST_BYTES = 8 << 20
-"""Maximum bytes of a request's body, and four times that of an unpacked one."""
+"""Maximum bytes of a request's body, packed or not."""
 MOST_CONNECTIONS = 64
 MOST_SPOOLED = 256 << 20
 """Default maximum bytes of a spool."""
@@ -373,14 +374,13 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def _unpacked(body: bytes) -> bytes:
-    most = 4 * MOST_BYTES
     unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16)
     try:
-        found = unpacker.decompress(body, most)
+        found = unpacker.decompress(body, MOST_BYTES)
     except zlib.error:
         raise _RefusedError(400, "the body is not gzip") from None
     if unpacker.unconsumed_tail:
-        raise _RefusedError(413, f"the unpacked body is longer than {most:,} bytes")
+        raise _RefusedError(413, f"the unpacked body is longer than {MOST_BYTES:,} bytes")
     if not unpacker.eof or unpacker.unused_data:
         raise _RefusedError(400, "the body is not one whole gzip file")
     return found
@@ -511,6 +511,7 @@ def serve(
     from skillgate.store.results import named_store
     from skillgate.store.target import require_packages
 
+    require_place(request.spool, session.cwd)
     target, _ = named_store(request.store, session)
     require_packages(target)
     with (
@@ -544,6 +545,8 @@ def _import_until(stopped: threading.Event, importer: _Importer, server: Server,
             importer.run(server.accepted)
         except (SkillgateError, OSError) as error:
             server.note(f"cannot import now, and will try again: {error}")
+        except Exception as error:  # noqa: BLE001 - what a sender wrote must not end the server
+            server.note(f"cannot import now, and will try again: unexpected {type(error).__name__}")
         pause = max(every_s, 5 * (time.monotonic() - began))
 
 

@@ -6,6 +6,7 @@ import gzip
 import http.client
 import json
 import os
+import shutil
 import signal
 import socket
 import sqlite3
@@ -301,6 +302,46 @@ def test_two_servers_do_not_share_a_spool(tmp_path: Path) -> None:
         second = run(tmp_path, "log", "serve", "--port", "0")
         assert second.code == 2
         assert "is in use by another skillgate log serve" in second.err
+
+
+def test_no_file_outside_a_cloned_repository_is_touched(tmp_path: Path) -> None:
+    outside, clone = tmp_path / "outside", tmp_path / "clone"
+    outside.mkdir(mode=0o700)
+    victim = outside / "000000000001.jsonl"
+    victim.write_bytes(b"x" * 10)
+    (clone / ".git").mkdir(parents=True)
+    place = clone / ".skillgate/otlp"
+    place.parent.mkdir()
+    place.symlink_to(outside)
+    refused = run(clone, "log", "serve", "--port", "0")
+    assert (refused.code, "is a symbolic link" in refused.err) == (2, True)
+    place.unlink()
+    for mode, name, code in ((0o755, "other.txt", 2), (0o700, victim.name, 3), (0o700, "lock", 3)):
+        place.mkdir()
+        place.chmod(mode)
+        (place / name).symlink_to(victim)
+        assert run(clone, "log", "serve", "--port", "0").code == code, name
+        (place / name).unlink()
+        (place / name).hardlink_to(victim)
+        assert run(clone, "log", "serve", "--port", "0").code == code, name
+        shutil.rmtree(place)
+    assert victim.read_bytes() == b"x" * 10
+    assert list(outside.iterdir()) == [victim]
+
+
+def test_joining_follows_no_link(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_bytes(b"x")
+    spool = Spool(str(tmp_path / "spool"), most=10**6)
+    (tmp_path / "spool/joined.tmp").symlink_to(victim)
+    for number in range(1, 20):
+        spool.append(reduced("traces", json.loads(halves(number)[1])).lines())
+        spool.closed()
+    spool.compact(spool.closed(), now=time.time())
+    assert len(uses(spool)) == 19
+    (path,) = spool.closed()
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert victim.read_bytes() == b"x"
 
 
 def test_a_port_that_is_taken_is_reported(tmp_path: Path) -> None:
