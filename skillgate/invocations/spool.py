@@ -45,6 +45,7 @@ _MODELS = ("gen_ai.request.model", "gen_ai.response.model", "llm.model_name", "m
 _LOGS_ONLY = (
     "uses of skills in spans of Claude Code are not stored, because its logs have them: set OTEL_LOGS_EXPORTER=otlp"
 )
+_CHOSEN = ("invocation_id", "id")  # a sender does not choose the id of a record, which it could replace
 _LONGEST = 20_000  # maximum bytes of an attribute with a list or an object
 _SLOW_S = 5.0  # how long to wait for other requests to be written
 
@@ -355,6 +356,8 @@ def _attributes(item: dict[str, Any], keys: frozenset[str], replaced: dict[str, 
         key = entry.get("key") if isinstance(entry, dict) else None
         if not isinstance(key, str) or not (key in keys or key.startswith(OURS)):
             continue
+        if key.startswith(OURS) and key.rpartition(".")[2] in _CHOSEN:
+            continue
         value = _value(key, entry.get("value"))
         if key in ARGUMENTS or key == "tool_parameters":
             value = {"stringValue": replaced[key]} if key in replaced else None
@@ -384,7 +387,9 @@ def _emptied(value: object) -> dict[str, Any]:
     if isinstance(value, list):
         return {"arrayValue": {"values": [_emptied(one) for one in value]}}
     if isinstance(value, dict):
-        pairs = [{"key": key, "value": _emptied(one)} for key, one in value.items() if is_label(key)]
+        pairs = [
+            {"key": key, "value": _emptied(one)} for key, one in value.items() if is_label(key) and key not in _CHOSEN
+        ]
         return {"kvlistValue": {"values": pairs}}
     return {"stringValue": ""} if value is None or isinstance(value, str) else _value("", _encoded(value)) or {}
 

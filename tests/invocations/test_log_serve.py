@@ -285,6 +285,16 @@ def test_too_many_connections_are_asked_to_wait(tmp_path: Path) -> None:
     assert stored(tmp_path) == [("csv-merge", None)]
 
 
+def test_a_sender_does_not_choose_the_id_of_a_record(tmp_path: Path) -> None:
+    spool = Spool(str(tmp_path), most=10**6)
+    for number, said in enumerate(({"invocation_id": "x"}, {"id": 7}, {"input": {"invocation_id": 7}}), 1):
+        own = {f"skillgate.{key}": value for key, value in said.items()}
+        spool.append(reduced("traces", json.loads(traces(span(number, None, SKILL, own)))).lines())
+    found = [one.invocation for one in reader("otlp")(lines(spool.closed()), OPTIONS)]
+    assert len(found) == 3
+    assert all(one and one.invocation_id.startswith(span(1)["traceId"]) for one in found)
+
+
 def test_a_full_spool_refuses_requests(tmp_path: Path) -> None:
     with serving(tmp_path, "--spool-mb", "1") as served:
         answers = []
