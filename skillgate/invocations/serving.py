@@ -51,7 +51,8 @@ MOST_BYTES = 8 << 20
 MOST_CONNECTIONS = 64
 MOST_SPOOLED = 256 << 20
 """Default maximum bytes of a spool."""
-_AT_WORK = 4  # maximum requests that are read at once
+_AT_WORK = 1  # maximum requests that are read at once: one takes up to fifty times its size in memory
+_MOST_CONTAINERS = 1_000_000  # maximum objects and lists of a JSON body
 _WAIT_S = 5  # how long a request waits for that, and what a refused sender is asked to wait
 _IDLE_S = 30  # how long a connection may say nothing
 _SLOWEST_S = 60  # how long a request may take to arrive
@@ -400,6 +401,8 @@ def _service(signal: str) -> Any:  # noqa: ANN401 - a generated module
 def _document(body: bytes, kind: str, signal: str) -> object:
     """Return a document of OTLP JSON. Raises _RefusedError."""
     if kind == _JSON:
+        if body.count(b"{") + body.count(b"[") > _MOST_CONTAINERS:
+            raise _RefusedError(413, f"the body has more than {_MOST_CONTAINERS:,} objects and lists")
         try:
             document = parsed(body)
         except NotJsonError as problem:

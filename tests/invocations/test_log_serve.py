@@ -199,6 +199,7 @@ REFUSED: tuple[tuple[str, str, dict[str, str], bytes, int, str], ...] = (
         *("a bomb", "/v1/traces", {**JSON, "Content-Encoding": "gzip"}),
         *(gzip.compress(b" " * (5 * MOST_BYTES)), 413, "unpacked body is longer"),
     ),
+    ("too many objects", "/v1/traces", JSON, b'{"a": [' + b"{}," * 1_000_000 + b"{}]}", 413, "objects and lists"),
     ("protobuf that is none", "/v1/traces", PROTOBUF, b"\xff\xff", 400, "not OTLP protobuf"),
     ("two lengths", "/v1/traces", {**JSON, "Transfer-Encoding": "gzip, chunked"}, b"{}", 400, "Transfer-Encoding"),
 )
