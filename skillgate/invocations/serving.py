@@ -28,6 +28,7 @@ from socketserver import TCPServer
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from skillgate.errors import IncompleteError, SkillgateError, UsageError
+from skillgate.files import require_place
 from skillgate.format import plural
 from skillgate.invocations.formats import Counts, Options, Problems, places, reader, take
 from skillgate.invocations.formats._input import NotJsonError, parsed
@@ -46,11 +47,12 @@ LOOPBACK = "127.0.0.1"
 PORT = 4318
 """The port of OTLP/HTTP."""
 MOST_BYTES = 8 << 20
-"""Maximum bytes of a request's body, and four times that of an unpacked one."""
+"""Maximum bytes of a request's body, packed or not."""
 MOST_CONNECTIONS = 64
 MOST_SPOOLED = 256 << 20
 """Default maximum bytes of a spool."""
-_AT_WORK = 4  # maximum requests that are read at once
+_AT_WORK = 1  # maximum requests that are read at once: one takes up to fifty times its size in memory
+_MOST_CONTAINERS = 1_000_000  # maximum objects and lists of a JSON body
 _WAIT_S = 5  # how long a request waits for that, and what a refused sender is asked to wait
 _IDLE_S = 30  # how long a connection may say nothing
 _SLOWEST_S = 60  # how long a request may take to arrive
@@ -373,14 +375,13 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def _unpacked(body: bytes) -> bytes:
-    most = 4 * MOST_BYTES
     unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16)
     try:
-        found = unpacker.decompress(body, most)
+        found = unpacker.decompress(body, MOST_BYTES)
     except zlib.error:
         raise _RefusedError(400, "the body is not gzip") from None
     if unpacker.unconsumed_tail:
-        raise _RefusedError(413, f"the unpacked body is longer than {most:,} bytes")
+        raise _RefusedError(413, f"the unpacked body is longer than {MOST_BYTES:,} bytes")
     if not unpacker.eof or unpacker.unused_data:
         raise _RefusedError(400, "the body is not one whole gzip file")
     return found
@@ -400,6 +401,8 @@ def _service(signal: str) -> Any:  # noqa: ANN401 - a generated module
 def _document(body: bytes, kind: str, signal: str) -> object:
     """Return a document of OTLP JSON. Raises _RefusedError."""
     if kind == _JSON:
+        if body.count(b"{") + body.count(b"[") > _MOST_CONTAINERS:
+            raise _RefusedError(413, f"the body has more than {_MOST_CONTAINERS:,} objects and lists")
         try:
             document = parsed(body)
         except NotJsonError as problem:
@@ -511,6 +514,7 @@ def serve(
     from skillgate.store.results import named_store
     from skillgate.store.target import require_packages
 
+    require_place(request.spool, session.cwd)
     target, _ = named_store(request.store, session)
     require_packages(target)
     with (
@@ -544,6 +548,8 @@ def _import_until(stopped: threading.Event, importer: _Importer, server: Server,
             importer.run(server.accepted)
         except (SkillgateError, OSError) as error:
             server.note(f"cannot import now, and will try again: {error}")
+        except Exception as error:  # noqa: BLE001 - what a sender wrote must not end the server
+            server.note(f"cannot import now, and will try again: unexpected {type(error).__name__}")
         pause = max(every_s, 5 * (time.monotonic() - began))
 
 

@@ -11,8 +11,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import stat
+import tempfile
 import time
 from contextlib import contextmanager, suppress
+from errno import EINVAL
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -42,6 +45,7 @@ _MODELS = ("gen_ai.request.model", "gen_ai.response.model", "llm.model_name", "m
 _LOGS_ONLY = (
     "uses of skills in spans of Claude Code are not stored, because its logs have them: set OTEL_LOGS_EXPORTER=otlp"
 )
+_CHOSEN = ("invocation_id", "id")  # a sender does not choose the id of a record, which it could replace
 _LONGEST = 20_000  # maximum bytes of an attribute with a list or an object
 _SLOW_S = 5.0  # how long to wait for other requests to be written
 
@@ -54,10 +58,10 @@ class Spool:
     """An open spool; ``damaged`` is set if a line could not be read, which no spool writes."""
 
     def __init__(self, folder: str, *, most: int) -> None:
-        """Open a spool of at most so many bytes.
+        """Open a spool of at most so many bytes. The folder may come from others, so no link in it is followed.
 
         Raises:
-            UsageError: another process uses it.
+            UsageError: another process uses it, or other users can.
             IncompleteError: it cannot be created or read.
         """
         self._folder, self._most = Path(folder), most
@@ -66,11 +70,18 @@ class Spool:
         self._size = 0
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._lock = os.open(self._folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
-            if fcntl is not None:
-                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            for path in self._paths():
-                _mend(path)
+            _require_own(self._folder)
+            self._lock = _opened(str(self._folder / "lock"), os.O_RDWR | os.O_CREAT)
+            try:
+                if fcntl is not None:
+                    fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                for path in self._folder.glob("joined-*.tmp"):
+                    path.unlink()
+                for path in self._paths():
+                    _mend(path)
+            except OSError:
+                os.close(self._lock)
+                raise
         except BlockingIOError:
             raise UsageError(
                 f"{folder} is in use by another skillgate log serve; use --spool for another one"
@@ -110,7 +121,7 @@ class Spool:
 
     def _begin(self) -> Any:  # noqa: ANN401 - a raw file
         last = max((int(path.stem) for path in self._paths()), default=0)
-        self._file = (self._folder / f"{last + 1:012d}.jsonl").open("xb", buffering=0)
+        self._file = open(self._folder / f"{last + 1:012d}.jsonl", "xb", buffering=0, opener=_opened)  # noqa: SIM115
         self._sync_folder()
         return self._file
 
@@ -137,8 +148,9 @@ class Spool:
         over = {unit for unit, at in arrivals(paths).items() if at < now - OPEN_S}
         if not over and len(paths) < _SEGMENTS:
             return
-        joined = self._folder / "joined.tmp"
-        with joined.open("wb") as file:
+        descriptor, name = tempfile.mkstemp(prefix="joined-", suffix=".tmp", dir=self._folder)
+        joined = Path(name)
+        with os.fdopen(descriptor, "wb") as file:
             file.writelines(line for line, unit, _ in _units(paths) if unit not in over)
             file.flush()
             os.fsync(file.fileno())
@@ -167,9 +179,29 @@ class Spool:
                 os.close(descriptor)
 
 
+def _require_own(folder: Path) -> None:
+    """Raise UsageError unless a folder is the user's, and closed to others. A clone of a repository is not."""
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode):
+        raise UsageError(f"{folder} is a symbolic link; use --spool with the path that it points to")
+    if os.name == "posix" and (status.st_uid != os.geteuid() or status.st_mode & 0o077):
+        raise UsageError(f"{folder} is not only yours; use --spool for a new folder, or delete this one")
+
+
+def _opened(path: str, flags: int) -> int:
+    """Open a regular file that has no other name; a new one is the user's only. Raises OSError."""
+    flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    descriptor = os.open(path, flags, 0o600)
+    status = os.fstat(descriptor)
+    if stat.S_ISREG(status.st_mode) and status.st_nlink == 1:
+        return descriptor
+    os.close(descriptor)
+    raise OSError(EINVAL, "it has a file that is a link, or not a regular file")
+
+
 def _mend(path: Path) -> None:
     """Cut off an incomplete last line, which was never acknowledged."""
-    with path.open("r+b") as file:
+    with open(path, "r+b", opener=_opened) as file:
         size = file.seek(0, os.SEEK_END)
         end, block = size, b""
         while end and b"\n" not in block:
@@ -201,7 +233,7 @@ def lines(paths: Sequence[Path], *, without: Collection[bytes] = ()) -> Lines:
 def _units(paths: Sequence[Path]) -> Iterator[tuple[bytes, bytes, int]]:
     """Yield each line with its trace or session, and the time of its arrival."""
     for path in paths:
-        with path.open("rb") as file:
+        with open(path, "rb", opener=_opened) as file:
             for line in file:
                 found = _TAIL.search(line[-300:])
                 if found is not None:
@@ -230,6 +262,10 @@ class Reduced:
         except SpanError as problem:
             self.rejected += 1
             self.reason = self.reason or str(problem)
+            return
+        except Exception as error:  # noqa: BLE001 - one item must not reject all others
+            self.rejected += 1
+            self.reason = self.reason or f"unexpected {type(error).__name__}"
             return
         if kept is not None:
             if signal == "traces" and _leave_out(kept):
@@ -320,6 +356,8 @@ def _attributes(item: dict[str, Any], keys: frozenset[str], replaced: dict[str, 
         key = entry.get("key") if isinstance(entry, dict) else None
         if not isinstance(key, str) or not (key in keys or key.startswith(OURS)):
             continue
+        if key.startswith(OURS) and key.rpartition(".")[2] in _CHOSEN:
+            continue
         value = _value(key, entry.get("value"))
         if key in ARGUMENTS or key == "tool_parameters":
             value = {"stringValue": replaced[key]} if key in replaced else None
@@ -349,7 +387,9 @@ def _emptied(value: object) -> dict[str, Any]:
     if isinstance(value, list):
         return {"arrayValue": {"values": [_emptied(one) for one in value]}}
     if isinstance(value, dict):
-        pairs = [{"key": key, "value": _emptied(one)} for key, one in value.items() if is_label(key)]
+        pairs = [
+            {"key": key, "value": _emptied(one)} for key, one in value.items() if is_label(key) and key not in _CHOSEN
+        ]
         return {"kvlistValue": {"values": pairs}}
     return {"stringValue": ""} if value is None or isinstance(value, str) else _value("", _encoded(value)) or {}
 

@@ -6,6 +6,7 @@ import gzip
 import http.client
 import json
 import os
+import shutil
 import signal
 import socket
 import sqlite3
@@ -198,6 +199,7 @@ REFUSED: tuple[tuple[str, str, dict[str, str], bytes, int, str], ...] = (
         *("a bomb", "/v1/traces", {**JSON, "Content-Encoding": "gzip"}),
         *(gzip.compress(b" " * (5 * MOST_BYTES)), 413, "unpacked body is longer"),
     ),
+    ("too many objects", "/v1/traces", JSON, b'{"a": [' + b"{}," * 1_000_000 + b"{}]}", 413, "objects and lists"),
     ("protobuf that is none", "/v1/traces", PROTOBUF, b"\xff\xff", 400, "not OTLP protobuf"),
     ("two lengths", "/v1/traces", {**JSON, "Transfer-Encoding": "gzip, chunked"}, b"{}", 400, "Transfer-Encoding"),
 )
@@ -284,6 +286,16 @@ def test_too_many_connections_are_asked_to_wait(tmp_path: Path) -> None:
     assert stored(tmp_path) == [("csv-merge", None)]
 
 
+def test_a_sender_does_not_choose_the_id_of_a_record(tmp_path: Path) -> None:
+    spool = Spool(str(tmp_path), most=10**6)
+    for number, said in enumerate(({"invocation_id": "x"}, {"id": 7}, {"input": {"invocation_id": 7}}), 1):
+        own = {f"skillgate.{key}": value for key, value in said.items()}
+        spool.append(reduced("traces", json.loads(traces(span(number, None, SKILL, own)))).lines())
+    found = [one.invocation for one in reader("otlp")(lines(spool.closed()), OPTIONS)]
+    assert len(found) == 3
+    assert all(one and one.invocation_id.startswith(span(1)["traceId"]) for one in found)
+
+
 def test_a_full_spool_refuses_requests(tmp_path: Path) -> None:
     with serving(tmp_path, "--spool-mb", "1") as served:
         answers = []
@@ -301,6 +313,46 @@ def test_two_servers_do_not_share_a_spool(tmp_path: Path) -> None:
         second = run(tmp_path, "log", "serve", "--port", "0")
         assert second.code == 2
         assert "is in use by another skillgate log serve" in second.err
+
+
+def test_no_file_outside_a_cloned_repository_is_touched(tmp_path: Path) -> None:
+    outside, clone = tmp_path / "outside", tmp_path / "clone"
+    outside.mkdir(mode=0o700)
+    victim = outside / "000000000001.jsonl"
+    victim.write_bytes(b"x" * 10)
+    (clone / ".git").mkdir(parents=True)
+    place = clone / ".skillgate/otlp"
+    place.parent.mkdir()
+    place.symlink_to(outside)
+    refused = run(clone, "log", "serve", "--port", "0")
+    assert (refused.code, "is a symbolic link" in refused.err) == (2, True)
+    place.unlink()
+    for mode, name, code in ((0o755, "other.txt", 2), (0o700, victim.name, 3), (0o700, "lock", 3)):
+        place.mkdir()
+        place.chmod(mode)
+        (place / name).symlink_to(victim)
+        assert run(clone, "log", "serve", "--port", "0").code == code, name
+        (place / name).unlink()
+        (place / name).hardlink_to(victim)
+        assert run(clone, "log", "serve", "--port", "0").code == code, name
+        shutil.rmtree(place)
+    assert victim.read_bytes() == b"x" * 10
+    assert list(outside.iterdir()) == [victim]
+
+
+def test_joining_follows_no_link(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_bytes(b"x")
+    spool = Spool(str(tmp_path / "spool"), most=10**6)
+    (tmp_path / "spool/joined.tmp").symlink_to(victim)
+    for number in range(1, 20):
+        spool.append(reduced("traces", json.loads(halves(number)[1])).lines())
+        spool.closed()
+    spool.compact(spool.closed(), now=time.time())
+    assert len(uses(spool)) == 19
+    (path,) = spool.closed()
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert victim.read_bytes() == b"x"
 
 
 def test_a_port_that_is_taken_is_reported(tmp_path: Path) -> None:

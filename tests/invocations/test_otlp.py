@@ -16,6 +16,7 @@ from skillgate.format import printable
 from skillgate.invocations.formats import LONGEST, reader
 from skillgate.invocations.formats._traces import COUNTS
 from skillgate.model.invocation import SEEN_UNTIL, Accuracy, Ending, Invocation, Read
+from tests.invocations.claude_telemetry import activated, logs
 from tests.invocations.readings import OPTIONS, SAMPLES, one, read, record
 from tests.invocations.traces import AGENT, BEGAN, LOADS, SKILL, TRACE, chat, encoded, span, tool, traces, usage
 from tests.properties.documents import CI
@@ -506,3 +507,21 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
 def test_a_failed_span_below_a_use_is_no_error_of_the_skill(spans: list[object], own: int, of_tools: int) -> None:
     (found,) = invocations(*spans)
     assert (found.error_count, found.tool_error_count) == (own, of_tools)
+
+
+@pytest.mark.parametrize("value", [["chat"], {"a": "chat"}, 1, True])
+def test_an_operation_that_is_no_text_is_ignored(value: Any) -> None:
+    strange = span(1, None, {"gen_ai.operation.name": value, "gen_ai.skill.name": "pdf"})
+    (found,) = invocations(strange, span(2, None, SKILL))
+    assert found.skill_name == "csv-merge"
+
+
+def test_a_session_that_is_no_unicode_is_rejected() -> None:
+    found = read("otlp", logs(activated("pdf", 1, session="\ud800")))
+    (problem,) = (str(rejected.problem) for rejected in found)
+    assert problem.startswith("session_id: expected a name")
+
+
+def test_a_time_before_the_year_2000_is_unknown() -> None:
+    (found,) = read("otlp", traces(span(1, None, SKILL, startTimeUnixNano="1")))
+    assert found.invocation is None

@@ -268,7 +268,8 @@ class _Use:
     def read(self, options: Options, *, until: int, whole: bool) -> Read:
         """Return the invocation."""
         begin, least = self.begin, self.least if self.tagged or self.speaks else _Effort()
-        identity = sha256(f"{begin.session}\0{begin.at}\0{begin.sequence}".encode()).hexdigest()[:32]
+        key = f"{begin.session}\0{begin.at}\0{begin.sequence}"
+        identity = sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:32]
         record = {
             "invocation_id": f"claude-{identity}",
             "skill_name": self.name,

@@ -151,6 +151,7 @@ def span_of(data: SpanData, options: Options, line: int) -> Span:
     """Return what is held of a span, with its invocation if it is a use of a skill."""
     kind, usage = _kind_of(data), _usage_of(data)
     operation = data.get("gen_ai.operation.name")
+    operation = operation if isinstance(operation, str) else None
     if operation == "embeddings" and usage[1] is None:
         usage = (usage[0], 0, usage[2])  # embeddings have no output tokens
     skill = None

@@ -27,6 +27,7 @@ _LOGS = ("resourceLogs", None, "scopeLogs", None, "logRecords", None)
 _BEGINNING = re.compile(rb'(?:\xef\xbb\xbf)?\s*+\{\s*+"resource(?:Spans|Logs|Metrics|Profiles)"')
 _DEPTH = 16  # of lists and maps in an attribute
 _DIGITS = 20  # of a 64-bit number with its sign
+_EARLIEST = 946_684_800 * 10**9  # nanoseconds; an earlier time than the year 2000 comes from a wrong clock
 _LATEST = 2**64  # nanoseconds; times are of 64 bits
 _HEX = re.compile(r"[0-9a-fA-F]{16}(?:[0-9a-fA-F]{16})?")
 
@@ -105,6 +106,8 @@ def _element(element: Element, traces: Traces, sessions: Sessions) -> Iterator[R
             return
     except (NotJsonError, SpanError) as problem:
         why = problem
+    except Exception as error:  # noqa: BLE001 - one span must not end the import of all others
+        why = f"unexpected {type(error).__name__}"
     if what == "span":
         traces.damaged = True
     else:
@@ -203,4 +206,4 @@ def _failed(data: Mapping[str, Any], values: Mapping[str, object]) -> bool:
 
 def _time(value: object) -> int | None:
     found = _whole(value)
-    return found if type(found) is int and 0 < found < _LATEST else None
+    return found if type(found) is int and _EARLIEST <= found < _LATEST else None
