@@ -8,16 +8,13 @@ directory, every ``.jsonl`` file below it is read; symbolic links are not follow
 from __future__ import annotations
 
 import os
-import sqlite3
 import stat
 import sys
-import tempfile
-from contextlib import closing, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 from functools import partial
 from io import BufferedReader, RawIOBase
 from itertools import chain
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from skillgate.errors import IncompleteError, UsageError
@@ -31,19 +28,19 @@ from skillgate.invocations.formats import (
     Place,
     Problems,
     UnrecognisedError,
-    digest_of,
     places,
     reader,
     recognise,
     take,
     unrecognised,
 )
-from skillgate.invocations.formats._input import fit_name, is_label, is_model, sifted, skill_name, stored_id
+from skillgate.invocations.joining import FORM as JOINED
+from skillgate.invocations.joining import joined
 from skillgate.invocations.rubric import scorer
-from skillgate.model.invocation import Fate, Read, Scored
+from skillgate.model.invocation import Fate, Scored
 from skillgate.registry import INVOCATION_FORMATS
 from skillgate.store.results import named_store
-from skillgate.store.target import SQLITE_HEADER, Target, require_packages
+from skillgate.store.target import SQLITE_HEADER, require_packages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -53,7 +50,6 @@ if TYPE_CHECKING:
     from skillgate.console import Console
     from skillgate.invocations.formats import Lines
     from skillgate.invocations.records import ImportRequest, ScoreRequest
-    from skillgate.model.invocation import Invocation
     from skillgate.store.invocations import Import as ImportRun
     from skillgate.store.invocations import InvocationStore
 
@@ -65,7 +61,6 @@ STDIN = "-"
 HEAD = 65_536  # bytes used to recognise a format
 _SUFFIX = ".jsonl"
 _KEPT_ORIGIN = "an invocation is stored with another origin already; use --update to replace it by --project"
-_STORE = "store"  # the form of a SQLite file of ours
 
 
 class Recording(NamedTuple):
@@ -463,7 +458,8 @@ def _file(
     """
     with opened(recording) as file:
         if file.head.startswith(SQLITE_HEADER) and recording.path != STDIN:
-            return _join(recording, store, request, report)
+            with joined(recording.shown, recording.path, request) as found:
+                return stored(recording, store, request._replace(form=JOINED), found, report)
         request = request._replace(form=format_of(request.form, file, recording.shown))
         form, rubric = request.form, request.rubric
         options = options_of(request, recording, parts, keep_text=request.keep_text, texts=watch is not None)
@@ -481,65 +477,6 @@ def _file(
         if watch is not None:
             found = watch(found, recording.path)
         return stored(recording, store, request, found, report)
-
-
-def _join(recording: Recording, store: InvocationStore, request: ImportRequest, report: _Report) -> ImportedFile:
-    """Import another store, such as one that a CI run left; of two readings of one session the later one stays.
-
-    It is read from a copy, since opening it may upgrade its schema.
-
-    Raises:
-        UsageError: it is not a store.
-        IncompleteError: it contains values that skillgate did not write.
-    """
-    from skillgate.store.invocations import open_invocations  # brings in the database's packages
-
-    with tempfile.TemporaryDirectory(prefix="skillgate-") as folder:
-        copy = os.path.join(folder, "store.db")
-        try:
-            is_open = os.path.lexists(f"{recording.path}-wal")  # else nothing may be written next to it
-            place = f"{Path(recording.path).as_uri()}?{'mode=ro' if is_open else 'immutable=1'}"
-            with closing(sqlite3.connect(place, uri=True)) as own, closing(sqlite3.connect(copy)) as other:
-                own.backup(other)
-        except sqlite3.Error as error:
-            raise UsageError(f"cannot read {recording.shown}: {error}") from None
-        source = open_invocations(Target(recording.shown, copy), create=False)
-        try:
-            return stored(recording, store, request._replace(form=_STORE), _joined(source, request), report)
-        finally:
-            source.close()
-
-
-def _joined(source: InvocationStore, request: ImportRequest) -> Iterator[Place]:
-    """Yield the invocations of another store, each with its origin unless a label is to replace it."""
-    rate, keep_text = scorer(request.rubric), request.keep_text
-    for number, one, digest, origin, added in source.joinable():
-        found = one if keep_text else _without_text(one)
-        own = {**found._asdict(), "extra": sifted(tuple((added.get("extra") or {}).items()), text=keep_text)[0]}
-        fields = {name: own[name] for name, value in added.items() if own[name] is not None or value is None}
-        scored = Scored(
-            found,
-            rate(found),
-            digest if found == one else digest_of(found),
-            None if request.project is not None or (origin is not None and not fit_name(origin)) else origin,
-            fields or None,
-        )
-        yield Place(Read(number, found, unit="invocation"), scored)
-
-
-def _without_text(one: Invocation) -> Invocation:
-    """Remove from an invocation what may be a user's words, as the readers of recordings do."""
-    names = ("skill_version", "skill_category", "session_id", "output_type", "model")
-    fits = {name: is_model if name == "model" else is_label for name in names}
-    found = {name: getattr(one, name) for name in names}
-    odd: dict[str, Any] = {name: None for name, text in found.items() if text is not None and not fits[name](text)}
-    return one._replace(
-        invocation_id=stored_id(one.invocation_id),
-        skill_name=skill_name(one.skill_name, keep_text=False),
-        source=one.source if is_label(one.source) else _STORE,
-        extra=sifted(tuple((one.extra or {}).items()), text=False)[0],
-        **odd,
-    )
 
 
 def stored(
@@ -560,9 +497,9 @@ def stored(
         before.append(place)
         if place.scored is not None or len(before) == BATCH:
             break
-    later = (request.form == _STORE or INVOCATION_FORMATS.flag(request.form, "GROWS")) and not request.update
+    later = (request.form == JOINED or INVOCATION_FORMATS.flag(request.form, "GROWS")) and not request.update
     folder = (
-        None if recording.path == STDIN or request.form == _STORE else os.path.dirname(os.path.realpath(recording.path))
+        None if recording.path == STDIN or request.form == JOINED else os.path.dirname(os.path.realpath(recording.path))
     )
     origin = Origin(folder, request.project)
     importing: AbstractContextManager[ImportRun | _Nothing] = nullcontext(_Nothing())

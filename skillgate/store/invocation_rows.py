@@ -76,7 +76,7 @@ def of_invocations(
     Args:
         batch: The invocations.
         imported_at: The current time.
-        origin: Origin of those that have none of their own.
+        origin: Origin of all without their own.
         added: The column ``added`` of each; empty if it is NULL for all.
 
     Raises:
