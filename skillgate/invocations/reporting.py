@@ -19,7 +19,7 @@ from skillgate.invocations.figures import trend as compared
 from skillgate.invocations.records import existing_store, require_skills
 from skillgate.invocations.summary import check, gate_json, report, verdict
 from skillgate.model.codec import encode
-from skillgate.model.invocation import Filters, Use
+from skillgate.model.invocation import DIMENSIONS, Filters, Use
 from skillgate.model.invocation_gate import chosen, known
 from skillgate.model.report import Tool
 from skillgate.report.json import render as as_json
@@ -75,6 +75,12 @@ class _View(NamedTuple):
     def uses(self, keys: Sequence[int]) -> tuple[Use, ...]:
         """Return invocations by their keys."""
         return tuple(_use(one) for one in self.store.records(keys, self.rubric))
+
+    def filtered(self) -> str:
+        """Return the filters in words, such as `` with version '1.0'``."""
+        values = {name: getattr(self.filters, name) for name in DIMENSIONS}
+        said = " and ".join(f"{name} {value!r}" for name, value in values.items() if value is not None)
+        return f" with {said}" if said else ""
 
     def unscored(self) -> str | None:
         """Return a message about invocations that the rubric has not scored; None if it has scored all."""
@@ -245,7 +251,12 @@ def _each(view: _View, *, whole: bool = False) -> Iterator[Observations]:
 
 def _all_checks(gates: Sequence[Gate], view: _View) -> tuple[GateCheck, ...]:
     """Check every gate for every skill; raise UsageError if there are more than 10,000 results."""
-    checks = (one for seen in _each(view, whole=True) for one in check(gates, seen, now=view.now, days=view.days))
+    said = view.filtered()
+    checks = (
+        one
+        for seen in _each(view, whole=True)
+        for one in check(gates, seen, now=view.now, days=view.days, selection=said)
+    )
     found = tuple(islice(checks, _MOST_CHECKED + 1))
     if len(found) > _MOST_CHECKED:
         raise UsageError(f"{view.shown} holds too many skills to check all; name at most {_MOST_NAMED:,} of them")

@@ -287,7 +287,9 @@ class _Facts(NamedTuple):
     window: str
 
 
-def check(gates: Sequence[Gate], seen: Observations, *, now: datetime, days: int | None) -> tuple[GateCheck, ...]:
+def check(
+    gates: Sequence[Gate], seen: Observations, *, now: datetime, days: int | None, selection: str = ""
+) -> tuple[GateCheck, ...]:
     """Check gates for one skill.
 
     Args:
@@ -295,6 +297,7 @@ def check(gates: Sequence[Gate], seen: Observations, *, now: datetime, days: int
         seen: all of its invocations: the days since an improvement depend on all of them.
         now: end of the window, UTC.
         days: length of the window; None for everything.
+        selection: the filters of the invocations in words.
     """
     improvement = Improvement()
     improvement.add(rated(seen))
@@ -303,7 +306,7 @@ def check(gates: Sequence[Gate], seen: Observations, *, now: datetime, days: int
         stats=figures(tally_of(seen, now=now, days=days)),
         age_days=None if day is None else max(0, seconds(now) // DAY_S - day),
         improved=None if day is None else time_of(day * DAY_S),
-        window="so far" if days is None else f"in the last {days} days",
+        window=("so far" if days is None else f"in the last {days} days") + selection,
     )
     return tuple(_trigger(gate, facts) if gate.kind == TRIGGER else _requirement(gate, facts) for gate in gates)
 

@@ -96,6 +96,13 @@ def test_a_gate_ends_as_it_was_answered(stored: Path, words: tuple[str, ...], co
     assert told in " ".join(done.out.split())
 
 
+@pytest.mark.parametrize("skill", [(), ("notes",)])
+def test_a_gate_names_the_filters_that_nothing_matches(stored: Path, skill: tuple[str, ...]) -> None:
+    found = gate(stored, "publish", *skill, "--skill-version", "9", "--model", "m", "--json")
+    failures = found.json["failures"] if skill else found.json["gates"][0]["failures"]
+    assert (found.code, failures[0].endswith(" days with version '9' and model 'm'")) == (3, True)
+
+
 def test_a_gate_has_the_keys_of_the_rubric(stored: Path) -> None:
     found = gate(stored, "publish", "notes", "--json").json
     assert (found["gate"], found["passed"], found["stats"]["invocation_count"]) == ("publish", False, 12)
