@@ -288,7 +288,8 @@ def test_too_many_connections_are_asked_to_wait(tmp_path: Path) -> None:
 
 def test_a_sender_does_not_choose_the_id_of_a_record(tmp_path: Path) -> None:
     spool = Spool(str(tmp_path), most=10**6)
-    for number, said in enumerate(({"invocation_id": "x"}, {"id": 7}, {"input": {"invocation_id": 7}}), 1):
+    chosen: tuple[dict[str, Any], ...] = ({"invocation_id": "x"}, {"id": 7}, {"input": {"invocation_id": 7}})
+    for number, said in enumerate(chosen, 1):
         own = {f"skillgate.{key}": value for key, value in said.items()}
         spool.append(reduced("traces", json.loads(traces(span(number, None, SKILL, own)))).lines())
     found = [one.invocation for one in reader("otlp")(lines(spool.closed()), OPTIONS)]
