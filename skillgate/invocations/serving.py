@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from skillgate.errors import IncompleteError, SkillgateError, UsageError
 from skillgate.files import require_place
 from skillgate.format import plural
-from skillgate.invocations.formats import Counts, Options, Problems, places, reader, take
+from skillgate.invocations.formats import FAULTS, Counts, Options, Problems, places, reader, take
 from skillgate.invocations.formats._input import NotJsonError, parsed
 from skillgate.invocations.rubric import scorer
 from skillgate.invocations.spool import FullError, arrivals, lines, opened, reduced
@@ -548,7 +548,7 @@ def _import_until(stopped: threading.Event, importer: _Importer, server: Server,
             importer.run(server.accepted)
         except (SkillgateError, OSError) as error:
             server.note(f"cannot import now, and will try again: {error}")
-        except Exception as error:  # noqa: BLE001 - what a sender wrote must not end the server
+        except FAULTS as error:  # what a sender wrote must not end the server
             server.note(f"cannot import now, and will try again: unexpected {type(error).__name__}")
         pause = max(every_s, 5 * (time.monotonic() - began))
 

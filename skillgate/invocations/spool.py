@@ -21,6 +21,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from skillgate.errors import IncompleteError, UsageError
+from skillgate.invocations.formats import FAULTS
 from skillgate.invocations.formats._claude_logs import LOG_KEYS
 from skillgate.invocations.formats._input import REPLACED, is_label, is_model, stored_id
 from skillgate.invocations.formats._span import ARGUMENTS, KEYS, OURS, is_loader, named_skill
@@ -263,7 +264,7 @@ class Reduced:
             self.rejected += 1
             self.reason = self.reason or str(problem)
             return
-        except Exception as error:  # noqa: BLE001 - one item must not reject all others
+        except FAULTS as error:  # one item must not reject all others
             self.rejected += 1
             self.reason = self.reason or f"unexpected {type(error).__name__}"
             return

@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 from skillgate import __version__
 from skillgate.errors import UsageError
 from skillgate.format import plural
-from skillgate.invocations.formats import LONGEST, UnrecognisedError, places, reader, recognise
+from skillgate.invocations.formats import FAULTS, LONGEST, UnrecognisedError, places, reader, recognise
 from skillgate.invocations.importing import (
     HEAD,
     MOST_PROBLEMS,
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
 
 SUFFIXES = (".jsonl", ".json")
 _BLOCK = 1 << 20
-_FAULTS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)  # of a reader
 _FRESH_NS = 2_000_000_000  # a file may change again within the resolution of its times
 _GRADED = "+graded"  # after the digest of options; such a file need not be read for a run that does not grade
 _AT_ONCE = 100  # files until what is known of them is written
@@ -291,7 +290,7 @@ class _Run:
         elif extent.end:
             try:
                 self._import(recording, file, form, extent, now, is_same=is_same)
-            except _FAULTS as error:  # one file must not keep the others from being read
+            except FAULTS as error:  # one file must not keep the others from being read
                 self._report(f"{recording.shown}: cannot be read because of an internal error, {type(error).__name__}")
                 self._unread += 1
         if self._endings is not None and recording.path in self._endings.paths:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skillgate.model.invocation import Ending
 from skillgate.store.invocation_rows import SCORES, ForeignError, check_observations
-from skillgate.store.schema import mark_all
+from skillgate.store.triggers import mark_all
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

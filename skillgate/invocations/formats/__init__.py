@@ -80,6 +80,10 @@ class Options(NamedTuple):
 Reader: TypeAlias = Callable[[Lines, Options], Iterator[Read]]
 
 
+FAULTS = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""What a fault in a reader may raise; one entry or file must not keep others from being read."""
+
+
 class UnrecognisedError(IncompleteError):
     """A file has no readable use of a skill; the message says what it has instead."""
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
-from skillgate.invocations.formats import LONGEST, Lines, Options
+from skillgate.invocations.formats import FAULTS, LONGEST, Lines, Options
 from skillgate.invocations.formats._claude_logs import LOG_KEYS, Event, Sessions, event_of
 from skillgate.invocations.formats._input import BrokenError, Element, NotJsonError, elements, parsed
 from skillgate.invocations.formats._record import shown
@@ -106,7 +106,7 @@ def _element(element: Element, traces: Traces, sessions: Sessions) -> Iterator[R
             return
     except (NotJsonError, SpanError) as problem:
         why = problem
-    except Exception as error:  # noqa: BLE001 - one span must not end the import of all others
+    except FAULTS as error:  # one span must not end the import of all others
         why = f"unexpected {type(error).__name__}"
     if what == "span":
         traces.damaged = True
