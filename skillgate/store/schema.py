@@ -354,13 +354,9 @@ def _view(_tables: sa.MetaData, connection: Connection, **_options: object) -> N
 
 def _create_triggers(connection: Connection) -> bool:
     """Create the missing triggers, and return whether there were any."""
-    missing = [
-        statement
-        for name, statements in trigger_statements(connection.dialect.name).items()
-        if name not in _triggers(connection)
-        for statement in statements
-    ]
-    for statement in missing:
+    statements = trigger_statements(connection.dialect.name)
+    missing = statements.keys() - _triggers(connection)
+    for statement in (one for name in sorted(missing) for one in statements[name]):
         connection.exec_driver_sql(statement)
     return bool(missing)
 
