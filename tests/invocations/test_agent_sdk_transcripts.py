@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from skillgate.invocations.formats import Options, claude_code
-from skillgate.invocations.formats._transcript import _NOT_LOADED
+from skillgate.invocations.formats._session import _NOT_LOADED
 from skillgate.llm.agent_session import RESTRAINTS
 from skillgate.llm.demo_server import events
 from skillgate.llm.providers.scripted import Message
