@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import jsonschema
@@ -210,7 +211,7 @@ def test_rescore_makes_the_other_rubric_the_one_that_is_shown(stored: Path) -> N
     assert "log rescore --rubric 1.0" in before.err
     done = run(stored, "log", "rescore", "--rubric", "1.0")
     assert (done.code, done.out) == (0, "37 invocations scored by rubric 1.0\n")
-    with sqlite3.connect(stored / ".skillgate/store.db") as connection:
+    with closing(sqlite3.connect(stored / ".skillgate/store.db")) as connection, connection:
         assert connection.execute(sql).fetchall() == [("1.0",)]
         assert connection.execute("SELECT count(*) FROM skill_scores").fetchone() == (74,)
     # The published functions know baselines of code alone, so that nothing here has an efficiency, nor a total.

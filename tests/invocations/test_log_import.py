@@ -27,7 +27,7 @@ pytest.importorskip("sqlalchemy", reason="the extra store is not installed")
 
 
 def rows(folder: Path, sql: str = "SELECT count(*) FROM skill_invocations") -> Any:
-    with sqlite3.connect(folder / ".skillgate/store.db") as connection:
+    with closing(sqlite3.connect(folder / ".skillgate/store.db")) as connection, connection:
         return connection.execute(sql).fetchall()
 
 
@@ -281,7 +281,7 @@ def test_a_large_file_gives_the_same_whoever_reads_it(tmp_path: Path) -> None:
         "SELECT i.invocation_id, digest, quality_score"
         " FROM invocations AS i JOIN skill_scores AS s ON i.id = s.invocation_id"
     )
-    with sqlite3.connect(tmp_path / "alone.db") as connection:
+    with closing(sqlite3.connect(tmp_path / "alone.db")) as connection, connection:
         alone = connection.execute(sql).fetchall()
     both = rows(tmp_path, sql)
     assert sorted(both) == sorted(alone)
@@ -339,7 +339,7 @@ def test_a_store_is_joined_with_another_one(tmp_path: Path) -> None:
     direct = run(tmp_path, "log", "import", "a.jsonl", "b.jsonl")
     assert direct.out.startswith("2 files, 0 new, 6 already stored;")
     (tmp_path / "foreign.db").touch()
-    with sqlite3.connect(tmp_path / "foreign.db") as connection:
+    with closing(sqlite3.connect(tmp_path / "foreign.db")) as connection, connection:
         connection.execute("CREATE TABLE notes (text)")
     refused = run(tmp_path, "log", "import", "foreign.db")
     assert (refused.code, "another program's database" in refused.err) == (2, True)

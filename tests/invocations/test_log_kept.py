@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
-    with sqlite3.connect(folder / ".skillgate" / "store.db") as store:
+    with closing(sqlite3.connect(folder / ".skillgate" / "store.db")) as store, store:
         return store.execute(query).fetchall()
 
 
@@ -132,7 +133,7 @@ def test_no_path_or_project_is_stored_unless_a_label_is_asked_for(tmp_path: Path
         assert not set(origins) & {row[0] for row in store.execute("SELECT origin FROM invocations")}
     labelled = run(tmp_path, "log", "import", "projects", "--store", "label.db", "--project", "Merger")
     assert labelled.code == 0
-    with sqlite3.connect(tmp_path / "label.db") as store:
+    with closing(sqlite3.connect(tmp_path / "label.db")) as store, store:
         assert {row[0] for row in store.execute("SELECT origin FROM invocations")} == {"Merger"}
 
 
@@ -301,7 +302,7 @@ def test_what_was_cached_as_text_takes_signals_without_asking_for_text_again(tmp
 def test_added_fields_that_somebody_else_wrote_are_named_and_are_no_crash(tmp_path: Path, value: str) -> None:
     write(tmp_path / "runs.jsonl", [line(1)])
     run(tmp_path, "log", "import", "runs.jsonl")
-    with sqlite3.connect(tmp_path / ".skillgate" / "store.db") as store:
+    with closing(sqlite3.connect(tmp_path / ".skillgate" / "store.db")) as store, store:
         store.execute("UPDATE invocations SET added = ?", (value,))
     words = (("list", "--all"), ("show", "notes-1"), ("add", "--id", "notes-1", "--update", "--set", "recovered=true"))
     for more in (*words, ("import", "runs.jsonl")):

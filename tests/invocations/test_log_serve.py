@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -84,7 +84,7 @@ def serving(folder: Path, *options: str, environ: dict[str, str] | None = None) 
 
 
 def stored(folder: Path, columns: str = "skill_name, tokens_used") -> list[Any]:
-    with sqlite3.connect(folder / ".skillgate/store.db") as connection:
+    with closing(sqlite3.connect(folder / ".skillgate/store.db")) as connection, connection:
         return connection.execute(f"SELECT {columns} FROM invocations ORDER BY invocation_id").fetchall()
 
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -132,7 +133,7 @@ def test_a_place_that_cannot_be_used_ends_the_command_before_anything_runs(made:
     (made / "folder").mkdir()
     (made / "text.txt").write_text("SQL, but not SQLite\n")
     (made / "link.db").symlink_to("elsewhere.db")
-    with sqlite3.connect(made / "other.db") as connection:
+    with closing(sqlite3.connect(made / "other.db")) as connection, connection:
         connection.execute("CREATE TABLE mine (x)")
     connection.close()
     (made / "broken.db").write_bytes(b"SQLite format 3\0" + b"\x7f" * 4096)

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -178,7 +179,7 @@ def test_files_are_written_whole_or_not_at_all(tmp_path: Path) -> None:
     assert run(tmp_path, *words, "out.csv").out == "5 invocations, rubric 1.1: out.csv\n"
     before = (tmp_path / "out.csv").read_bytes()
     assert before.count(b"\r\n") == 6
-    with sqlite3.connect(tmp_path / "store.db") as connection:
+    with closing(sqlite3.connect(tmp_path / "store.db")) as connection, connection:
         connection.execute("PRAGMA ignore_check_constraints = ON")
         connection.execute("UPDATE invocations SET imported_at = 'x' WHERE id = 5")
     done = run(tmp_path, *words, "out.csv")

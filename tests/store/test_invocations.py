@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
@@ -531,7 +532,7 @@ def test_of_two_readings_of_a_recording_the_one_that_saw_more_stays(place: str) 
 def test_a_file_with_what_changes_rows_behind_our_back_is_no_store(tmp_path: Path, sql: str) -> None:
     place = str(tmp_path / "store.db")
     opened(place).close()
-    with sqlite3.connect(place) as connection:
+    with closing(sqlite3.connect(place)) as connection, connection:
         connection.executescript(sql)
     with pytest.raises(UsageError, match="which skillgate did not create"):
         opened(place)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -143,7 +144,7 @@ def test_what_cannot_be_answered(tmp_path: Path) -> None:
     assert run(tmp_path, "log", "query", "worst").code == 2
     place = str(tmp_path / "store.db")
     fill(place)
-    with sqlite3.connect(place) as connection:
+    with closing(sqlite3.connect(place)) as connection, connection:
         connection.execute("PRAGMA ignore_check_constraints = ON")
         connection.execute("UPDATE invocations SET skill_name = x'ff' WHERE skill_name = 'good'")
     done = run(tmp_path, "log", "query", "leaderboard", "--store", place, "--all")

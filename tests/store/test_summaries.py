@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import sqlite3
+from contextlib import closing
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -186,14 +187,14 @@ def test_replaced_rows_are_seen_without_foreign_keys(tmp_path: Path, move: str) 
     put(store, map(scored, range(20)))
     assert len(observed(store)) == 20
     kept = "invocation_id, timestamp, source, digest, imported_at"
-    with sqlite3.connect(place) as connection:
+    with closing(sqlite3.connect(place)) as connection, connection:
         connection.execute(
             f"REPLACE INTO invocations (skill_name, {kept}) SELECT {move}, {kept} FROM invocations WHERE id < 6"
         )
     assert observed(store) == from_rows(place, "1.1")
     assert (store.unscored("1.1"), len(observed(store))) == (5, 15)
     assert observed(opened(place)) == from_rows(place, "1.1")
-    with sqlite3.connect(place) as connection:
+    with closing(sqlite3.connect(place)) as connection, connection:
         assert connection.execute("SELECT count(*) FROM skill_scores").fetchone() == (15,)
 
 
@@ -244,7 +245,7 @@ def test_a_value_that_others_wrote_hinders_no_import_of_other_days(tmp_path: Pat
     place = str(tmp_path / "store.db")
     store = opened(place)
     put(store, map(scored, range(10)))
-    with sqlite3.connect(place) as connection:
+    with closing(sqlite3.connect(place)) as connection, connection:
         connection.execute("PRAGMA ignore_check_constraints = ON")
         connection.execute("UPDATE invocations SET error_count = 'abc' WHERE id = 5")
     later = NOON + timedelta(days=9)
@@ -252,7 +253,7 @@ def test_a_value_that_others_wrote_hinders_no_import_of_other_days(tmp_path: Pat
     assert store.count() == 11
     with pytest.raises(IncompleteError, match="error_count is 'abc'"):
         observed(store)
-    with sqlite3.connect(place) as connection:
+    with closing(sqlite3.connect(place)) as connection, connection:
         connection.execute("UPDATE invocations SET error_count = 1 WHERE id = 5")
     assert observed(store) == from_rows(place, "1.1")
 
@@ -271,7 +272,7 @@ def test_a_summary_that_others_wrote_is_reported(tmp_path: Path, change: str, wo
     place = str(tmp_path / "store.db")
     store = opened(place)
     put(store, map(scored, range(3)))
-    with sqlite3.connect(place) as connection:
+    with closing(sqlite3.connect(place)) as connection, connection:
         connection.execute(f"UPDATE invocation_summaries SET {change}")
     with pytest.raises(IncompleteError, match=f"a value that skillgate did not write: {words}"):
         observed(store)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sqlite3
 import time
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -58,7 +59,7 @@ def test_a_run_that_is_killed_loses_nothing_and_doubles_nothing(tmp_path: Path) 
         process.send_signal(signal.SIGKILL)
         process.communicate(timeout=60)
         if (tmp_path / store).exists():
-            with sqlite3.connect(tmp_path / store) as connection:
+            with closing(sqlite3.connect(tmp_path / store)) as connection, connection:
                 assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
                 tables = connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'invocations'").fetchone()
                 count = connection.execute("SELECT count(*) FROM invocations").fetchone()[0] if tables[0] else 0
