@@ -196,17 +196,17 @@ def grade(endings: Endings, request: ImportRequest, wanted: GradeRequest, sessio
     store = None if wanted.models.dry_run else open_invocations(target, create=True)
     models = None
     try:
-        asked = [one for one in endings.found.values() if store is None or _is_open(store, one)]
-        if not asked and store is not None:
+        unknown = [one for one in endings.found.values() if store is None or _is_open(store, one)]
+        if not unknown and store is not None:
             return None
         config = session.config.with_options(wanted.options)
         models = Models(config, session, wanted.models)
         opinion = models.panel.opinions[0]
-        layers = [partial(_layer, one, opinion) for one in asked]
+        layers = [partial(_layer, one, opinion) for one in unknown]
         if store is None:
             return _forecast(layers, models.setup)
         _require_approval(layers, models.setup, session)
-        outcomes = _asked(layers, models.setup, session)
+        outcomes = _answers(layers, models.setup, session)
         known = _store(store, request, outcomes)
         return _graded(outcomes, known, opinion.model, live=models.panel.live)
     finally:
@@ -313,7 +313,7 @@ def _graded(outcomes: Sequence[_Outcome], known: int, model: str, *, live: bool)
     )
 
 
-def _asked(layers: Sequence[Callable[[], Steps[_Outcome]]], setup: ModelSetup, session: Console) -> list[_Outcome]:
+def _answers(layers: Sequence[Callable[[], Steps[_Outcome]]], setup: ModelSetup, session: Console) -> list[_Outcome]:
     from skillgate.evaluation.sampled import clear, watching
 
     watch = watching(session, len(layers), len(layers), _WIDTH)

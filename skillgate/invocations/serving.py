@@ -51,7 +51,7 @@ MOST_BYTES = 8 << 20
 MOST_CONNECTIONS = 64
 MOST_SPOOLED = 256 << 20
 """Default maximum bytes of a spool."""
-_AT_WORK = 1  # maximum requests that are read at once: one takes up to fifty times its size in memory
+_AT_WORK = 1  # maximum requests that are read at once: parsed, one takes many times its size in memory
 _MOST_CONTAINERS = 1_000_000  # maximum objects and lists of a JSON body
 _WAIT_S = 5  # how long a request waits for that, and what a refused sender is asked to wait
 _IDLE_S = 30  # how long a connection may say nothing
@@ -273,8 +273,8 @@ class Handler(BaseHTTPRequestHandler):
         if self.server.ending:
             raise _RefusedError(503, "the server is ending", wait=True)
         if token is not None:
-            given = (headers.get("Authorization") or "").encode("utf-8", "replace")
-            if not hmac.compare_digest(given, f"Bearer {token}".encode()):
+            authorization = (headers.get("Authorization") or "").encode("utf-8", "replace")
+            if not hmac.compare_digest(authorization, f"Bearer {token}".encode()):
                 raise _RefusedError(401, "the header Authorization must be: Bearer, and the token")
         if headers.get("Origin") is not None:
             raise _RefusedError(403, "web pages may not send telemetry here")

@@ -259,7 +259,7 @@ class Reduced:
     def add(self, signal: str, item: object) -> None:
         """Add a span or a log record."""
         try:
-            unit, kept = _span(item) if signal == "traces" else _record(item)
+            unit, part = _span(item) if signal == "traces" else _record(item)
         except SpanError as problem:
             self.rejected += 1
             self.reason = self.reason or str(problem)
@@ -268,10 +268,10 @@ class Reduced:
             self.rejected += 1
             self.reason = self.reason or f"unexpected {type(error).__name__}"
             return
-        if kept is not None:
-            if signal == "traces" and _leave_out(kept):
+        if part is not None:
+            if signal == "traces" and _leave_out(part):
                 self.reason = self.reason or _LOGS_ONLY
-            self._parts.setdefault((signal, unit), []).append(kept)
+            self._parts.setdefault((signal, unit), []).append(part)
 
     def lines(self) -> list[bytes]:
         """Return a line for each trace and session."""
@@ -321,17 +321,17 @@ def _span(item: object) -> tuple[str, dict[str, Any]]:
     data = span_data(item)
     assert isinstance(item, dict)
     claude = data.name.startswith("claude_code.")
-    kept = {key: item.get(key) for key in ("traceId", "spanId", "parentSpanId", "startTimeUnixNano", "endTimeUnixNano")}
-    kept = {key: value for key, value in kept.items() if isinstance(value, str | int) and len(str(value)) <= 40}
+    part = {key: item.get(key) for key in ("traceId", "spanId", "parentSpanId", "startTimeUnixNano", "endTimeUnixNano")}
+    part = {key: value for key, value in part.items() if isinstance(value, str | int) and len(str(value)) <= 40}
     loads = is_loader(data)
     named = named_skill(data) if loads else None
     arguments = json.dumps({"skill": _plain("", named)}) if isinstance(named, str) else "{}"
-    kept["attributes"] = _attributes(item, KEYS, dict.fromkeys(ARGUMENTS, arguments) if loads else {})
-    kept["name"] = data.name if (claude or loads) and is_label(data.name) else ""
+    part["attributes"] = _attributes(item, KEYS, dict.fromkeys(ARGUMENTS, arguments) if loads else {})
+    part["name"] = data.name if (claude or loads) and is_label(data.name) else ""
     if data.failed or _is_fine(item):
-        kept["status"] = {"code": 2 if data.failed else 1}
+        part["status"] = {"code": 2 if data.failed else 1}
     session = stored_id(str(data.get("session.id"))) if claude and data.get("session.id") else ""
-    return session or f"{data.trace:032x}", kept
+    return session or f"{data.trace:032x}", part
 
 
 def _is_fine(item: dict[str, Any]) -> bool:
@@ -352,7 +352,7 @@ def _record(item: object) -> tuple[str, dict[str, Any] | None]:
 
 def _attributes(item: dict[str, Any], keys: frozenset[str], replaced: dict[str, str]) -> list[dict[str, Any]]:
     """Return the attributes that are read, without texts; of some only what ``replaced`` has for them."""
-    kept = []
+    part = []
     for entry in _items(item, "attributes"):
         key = entry.get("key") if isinstance(entry, dict) else None
         if not isinstance(key, str) or not (key in keys or key.startswith(OURS)):
@@ -363,8 +363,8 @@ def _attributes(item: dict[str, Any], keys: frozenset[str], replaced: dict[str, 
         if key in ARGUMENTS or key == "tool_parameters":
             value = {"stringValue": replaced[key]} if key in replaced else None
         if value is not None and is_label(key):
-            kept.append({"key": key, "value": value})
-    return kept
+            part.append({"key": key, "value": value})
+    return part
 
 
 def _value(key: str, encoded: object) -> dict[str, Any] | None:

@@ -330,8 +330,8 @@ class _Run:
 
 def _unreported(found: Iterator[Place], extent: Extent) -> Iterator[Place]:
     """Leave out rejected lines that an earlier run reported."""
-    told = extent.known_lines if extent.has_grown else 0
-    return (one for one in found if one.read.problem is None or one.read.line > told)
+    reported = extent.known_lines if extent.has_grown else 0
+    return (one for one in found if one.read.problem is None or one.read.line > reported)
 
 
 class Extent(NamedTuple):
