@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from skillgate.model.benchmark import Evaluator
 
 WRAPPERS = ("result", "output", "answer")
+OUTPUT = "output"  # the scope that is the whole answer
 MASK = "[redacted]"
 LIMIT = 16_384  # bytes of an answer in a report, as JSON
 _SHORTEST = 4  # characters of a secret; shorter values occur in text by chance
@@ -36,15 +37,23 @@ class _NotFiniteError(ValueError):
 def part(output: Any, evaluator: Evaluator) -> Any:  # noqa: ANN401 - JSON
     """Return the value to score: at the evaluator's path; without a path, the only value of a wrapper object.
 
+    In scope ``output`` the whole answer is scored.
+
     Raises:
         MissingPartError: There is no value at the path.
     """
     if evaluator.path is not None:
         return at(output, evaluator.path)
-    if isinstance(output, dict) and len(output) == 1:
+    if isinstance(output, dict) and len(output) == 1 and evaluator.scope != OUTPUT:
         (key,) = output
         return output[key] if key in WRAPPERS else output
     return output
+
+
+def scalar_part(found: Any, evaluator: Evaluator) -> Any:  # noqa: ANN401 - JSON
+    """Return the part to compare with a scalar: of an object with several keys, the value of its only wrapper key."""
+    keys = [key for key in WRAPPERS if key in found] if isinstance(found, dict) and evaluator.path is None else []
+    return found[keys[0]] if len(keys) == 1 else found
 
 
 def at(value: Any, pointer: str) -> Any:  # noqa: ANN401 - JSON
@@ -87,10 +96,17 @@ def scalar_text(value: Any) -> str | None:  # noqa: ANN401 - JSON
 
 
 def searched(value: Any, scope: str) -> str:  # noqa: ANN401 - JSON
-    """Return the text to search: a value's scalars, one per line; in scope ``json`` the value as JSON."""
+    """Return the text to search.
+
+    In scope ``values`` a value's scalars, one per line; in ``json`` the value as JSON; in ``output`` both, with compact
+    JSON.
+    """
+    values = "\n".join(_leaves(value))
+    if scope == "values" or isinstance(value, str):
+        return values
     if scope == "json":
-        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return "\n".join(_leaves(value))
+        return json.dumps(value, ensure_ascii=False)
+    return f"{json.dumps(value, ensure_ascii=False, separators=(',', ':'))}\n{values}"
 
 
 def _leaves(value: Any) -> Iterator[str]:  # noqa: ANN401 - JSON

@@ -189,7 +189,7 @@ def unsupported(spec: Executable) -> str | None:
 def check_benchmark(benchmark: Benchmark) -> Iterator[str]:
     """Yield the problems of a benchmark, each beginning with its key."""
     if not re.fullmatch(BENCHMARK_ID, benchmark.id):
-        yield f"id: expected lower-case letters, digits, _, - and ., found {benchmark.id[:80]!r}"
+        yield f"id: expected letters, digits, spaces, _, - and ., found {benchmark.id[:80]!r}"
     yield from _check_version(benchmark.version)
     if benchmark.adapter not in (None, STATIC):
         yield f"adapter: expected static or no value, found {benchmark.adapter!r}"
@@ -227,8 +227,7 @@ def check_task(task: Task) -> Iterator[str]:
         yield "id: expected 1 to 200 characters"
     if task.weight <= 0:
         yield f"weight: expected a number above 0, found {task.weight:g}"
-    if task.evaluator.scope not in SCOPES:
-        yield f"evaluator.scope: expected values or json, found {task.evaluator.scope[:80]!r}"
+    yield from _check_scope(task.evaluator.scope)
     yield from check_steps(task)
     try:
         scorer = scorer_of(task, None)
@@ -240,6 +239,11 @@ def check_task(task: Task) -> Iterator[str]:
     elif all(any(_unmet(task, name)) for name in set(scorers().values()) if not SCORERS.flag(name, "BY_NAME")):
         needs = "value, keywords, patterns, schema, judgePrompt or customScorerPath"
         yield f"expectedOutput: expected {needs}, found nothing that a scorer can use"
+
+
+def _check_scope(scope: str | None) -> Iterator[str]:
+    if scope not in (*SCOPES, None):
+        yield f"evaluator.scope: expected {', '.join(SCOPES)}, found {str(scope)[:80]!r}"
 
 
 def check_steps(task: Task) -> Iterator[str]:
@@ -266,8 +270,7 @@ def _unknown(data: Any, known: Collection[str]) -> Iterator[str]:  # noqa: ANN40
 
 
 def _check_step(step: Step) -> Iterator[str]:
-    if step.evaluator.scope not in SCOPES:
-        yield f"evaluator.scope: expected values or json, found {step.evaluator.scope[:80]!r}"
+    yield from _check_scope(step.evaluator.scope)
     for name, pointer in step.capture.items():
         if not re.fullmatch(CAPTURED, name):
             yield f"capture: expected letters, digits and _ in a name, found {name[:80]!r}"

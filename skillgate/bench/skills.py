@@ -242,8 +242,19 @@ def _spec(file: str, shown: str) -> tuple[Executable, AdapterConfig]:
             config = read_config(config_file, name)
         except UsageError as error:
             problems += str(error).splitlines()
+        if config.type not in (None, spec.adapter_type):
+            kinds = f"adapterType {spec.adapter_type.value} of {os.path.basename(shown)}"
+            problems.append(f"{name}: type: expected the {kinds}, found {config.type.value!r}")
     refuse(problems)
-    return spec, config
+    return _with_address(spec), config
+
+
+def _with_address(spec: Executable) -> Executable:
+    """Read ``mcp://HOST:PORT/tools/NAME``, as eval-skills writes it, as the address of a server."""
+    found = re.fullmatch(r"mcp://([^/?#\s]+)/tools/[^/?#]+", spec.entrypoint.strip(), re.IGNORECASE)
+    if spec.adapter_type is not AdapterType.MCP or found is None:
+        return spec
+    return replace(spec, entrypoint=f"http://{found[1]}/mcp")
 
 
 def read_config(file: str, shown: str) -> AdapterConfig:

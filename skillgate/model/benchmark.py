@@ -69,6 +69,7 @@ class AdapterConfig:
         "then": {"properties": {"command": {"type": "string", "minLength": 1}}, "required": ["command"]},
     }
 
+    type: AdapterType | None = None  # the adapterType of skill.json again, as files of eval-skills have it
     base_url: str | None = None  # what a relative entrypoint is joined to (RFC 3986); an absolute one wins
     auth_type: AuthType = AuthType.NONE
     auth_token_env_key: str | None = None
@@ -131,13 +132,13 @@ class Absent(Enum):
 
 
 ABSENT = Absent.ABSENT
-BENCHMARK_ID = r"[a-z0-9][a-z0-9_.-]*"
+BENCHMARK_ID = r"[A-Za-z0-9_](?:[A-Za-z0-9_. -]*[A-Za-z0-9_.-])?"
 MAX_ID = 200  # characters of a task's
 MAX_TASKS = 100_000
 MAX_STEPS = 100
 CAPTURED = "[A-Za-z_][A-Za-z0-9_]*"
 """The name of a value that a step captures, as a pattern."""
-SCOPES = ("values", "json")
+SCOPES = ("output", "values", "json")
 STATIC = "static"
 """The adapter of benchmarks that read skills and do not run them."""
 ERROR = "error"
@@ -188,7 +189,8 @@ class Evaluator:
     case_sensitive: bool | None = None  # None: exact yes, contains no; of regex: yes
     path: str | None = None  # a JSON pointer into the output: what is scored; None: as the scorer's page says
     tolerance: Tolerance | None = None  # of numbers, in ``exact`` and ``numeric``
-    scope: Annotated[str, Form(enum=SCOPES)] = "values"  # of ``contains`` and ``regex``: ``values``
+    # Of ``contains`` and ``regex``, what is searched; None: ``output`` for contains, ``values`` for regex.
+    scope: Annotated[str | None, Form(enum=(*SCOPES, None))] = None
     normalize: bool = False  # whether texts are compared in Unicode's form NFC
     custom_scorer_path: str | None = None  # ``file.py:function``, relative to the benchmark's file
     command: tuple[str, ...] = ()
@@ -282,7 +284,7 @@ class Benchmark:
         "else": {"properties": {"tasks": {"minItems": 1}}},
     }
 
-    id: Annotated[str, Form(pattern=whole(BENCHMARK_ID))]  # ``[a-z0-9_.-]+``
+    id: Annotated[str, Form(pattern=whole(BENCHMARK_ID))]  # ``my-benchmark``
     name: str
     version: Annotated[str, Form(pattern=whole(VERSION))]
     tasks: Annotated[tuple[Task, ...], Form(maxItems=MAX_TASKS)]  # in the order in which they are run

@@ -367,7 +367,7 @@ NOT_RUNNABLE: list[tuple[dict[str, Any], dict[str, Any] | None, str]] = [
         {"authType": "bearer", "authTokenEnvKey": "GITHUB_TOKEN"},
         "GITHUB_TOKEN is never passed to a skill",
     ),
-    ({**MCP, "entrypoint": "mcp://localhost:8080/tools/x"}, None, "expected a command, or an http(s) address"),
+    ({**MCP, "entrypoint": "mcp://localhost:8080/x"}, None, "expected a command, or an http(s) address"),
     ({**MCP, "metadata": {"toolName": 7}}, None, "metadata.toolName: expected a string"),
     ({"entrypoint": "python3 skill.py; touch x"}, None, "needs a shell"),
     ({"entrypoint": "python3 'skill.py"}, None, "No closing quotation"),

@@ -230,6 +230,15 @@ def test_a_server_over_streamable_http(tmp_path: Path, json_response: bool) -> N
         assert results(over_http(tmp_path, url, "large"))[0]["errorKind"] == "output_limit"
 
 
+def test_an_address_as_eval_skills_writes_it(tmp_path: Path) -> None:
+    with listening(tmp_path, json_response=False) as url:
+        place = url.removeprefix("http://").removesuffix("/mcp")
+        skill(tmp_path / "s", adapterType="mcp", entrypoint=f"mcp://{place}/tools/My Add", id="add")
+        benchmark(tmp_path / "b.json", task(expectedOutput={"value": 2}))
+        done = run(tmp_path, "eval", "--skills", "s", "--benchmark", "./b.json", "--json")
+        assert results(done)[0]["status"] == "pass"
+
+
 @pytest.mark.parametrize(
     ("answer", "kind"),
     [

@@ -42,6 +42,8 @@ def scored(expected: dict[str, Any], output: Any, **evaluator: Any) -> Scored:
         ("25", "25 "),
         ("true", True),
         ("x", {"result": "x"}),
+        ("x", {"result": "x", "more": 1}),
+        (2, {"answer": 2, "unit": "m"}),
         (25, 25.0),
         ({"a": [1, {"b": None}]}, {"a": [1.0, {"b": None}]}),
         (None, None),
@@ -64,7 +66,8 @@ def test_exact_takes_what_is_equal(expected: Any, output: Any) -> None:
         (True, 1),
         ([1, [2]], "1,2"),
         ("undefined", None),
-        ("x", {"result": "x", "more": 1}),
+        ("x", {"result": "x", "answer": "x"}),  # which of the two is the answer?
+        ({"a": 1}, {"result": {"a": 1}, "more": 1}),
         ("X", "x"),
         ("é", "e\u0301"),
         ([1, 2], [2, 1]),
@@ -106,9 +109,38 @@ def test_contains_gives_the_share_and_names_what_is_missing() -> None:
     assert '"red"' in found.reason
 
 
-def test_contains_does_not_look_at_keys() -> None:
-    assert not scored({"keywords": ["result"], "type": "contains"}, {"result": "x"}).passed
-    assert scored({"keywords": ["result"], "type": "contains"}, {"result": "x", "n": 1}, scope="json").passed
+@pytest.mark.parametrize(
+    ("keyword", "output", "scopes"),
+    [
+        ("result", {"result": "x"}, "output"),  # the wrapper too
+        ("n", {"result": "x", "n": 1}, "output json"),
+        ('"n":1', {"result": "x", "n": 1}, "output"),
+        ('"n": 1', {"result": "x", "n": 1}, "json"),
+        ('say "hi"', {"result": {"text": 'say "hi"'}}, "output values"),
+        ("two\nlines", {"text": "two\nlines"}, "output values"),
+        ("é", ["É"], "output values json"),
+        ("25", {"result": 25.0}, "output values json"),
+        ("a b", "a b", "output values json"),
+    ],
+)
+def test_what_contains_looks_at(keyword: str, output: Any, scopes: str) -> None:
+    expected = {"keywords": [keyword], "type": "contains"}
+    found = [scope for scope in ("output", "values", "json") if scored(expected, output, scope=scope).passed]
+    assert found == [scope for scope in ("output", "values", "json") if scope in scopes]
+    assert scored(expected, output).passed is ("output" in scopes)  # the default
+
+
+def test_a_path_names_the_part_that_contains_looks_at() -> None:
+    expected = {"keywords": ["name"], "type": "contains"}
+    assert not scored(expected, {"name": {"first": "x"}}, path="/name").passed
+    assert scored(expected, {"a": {"name": "x"}}, path="/a").passed
+
+
+def test_regex_looks_at_values() -> None:
+    assert scored({"type": "regex", "patterns": ["^4[0-9]$"]}, {"result": "42"}).passed
+    assert not scored({"type": "regex", "patterns": ["result"]}, {"result": "42"}).passed
+    assert scored({"type": "regex", "patterns": ['^{"result":"42"}$']}, {"result": "42"}, scope="output").passed is False
+    assert scored({"type": "regex", "patterns": ['"result":"42"']}, {"result": "42"}, scope="output").passed
 
 
 def test_contains_minds_case_where_asked() -> None:
@@ -247,12 +279,22 @@ def test_json_schema_validates_what_is_in_the_wrapper_unless_the_path_says_the_w
     assert scored(inside, answer).passed
     assert scored(whole, answer, path="").passed
     assert not scored(inside, answer, path="").passed
-    found = scored(whole, answer)
+    assert scored(whole, {"result": 1, "source": "x"}).passed  # more than one key is no wrapper
+    found = scored({"type": "json_schema", "schema": {"type": "array"}}, answer)
     assert not found.passed
     assert found.reason.endswith(
         'only the value of result was validated; set evaluator.path to "" for the whole answer'
     )
-    assert scored(whole, {"result": 1, "source": "x"}).passed  # more than one key is no wrapper
+
+
+def test_a_schema_that_names_the_wrapper_or_no_key_is_of_the_whole_answer() -> None:
+    named = {"type": "object", "properties": {"result": {"type": "string", "minLength": 3}}}
+    assert scored({"type": "json_schema", "schema": named}, {"result": "abc"}).passed
+    assert not scored({"type": "json_schema", "schema": named}, {"result": "ab"}).passed
+    assert scored({"type": "json_schema", "schema": {"required": ["result"]}}, {"result": {"n": 1}}).passed
+    assert scored({"type": "json_schema", "schema": {"type": "object"}}, {"result": "x"}).passed
+    others = {"type": "object", "properties": {"n": {"type": "number"}}}
+    assert not scored({"type": "json_schema", "schema": others}, {"result": "x"}).passed
 
 
 def test_a_wrapper_hides_nothing_that_a_schema_forbids() -> None:

@@ -16,6 +16,7 @@ This module selects the part of the answer to score before a scorer gets it, and
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from skillgate.bench.answers import MissingPartError, folded, part, shown, steps_of
@@ -44,10 +45,14 @@ class PartScorer:
     def score(self, output: Any) -> Scored:  # noqa: ANN401 - JSON
         """Score one answer; see :class:`skillgate.bench.ports.Scorer`."""
         try:
-            found = part(output, self.rules.evaluator)
+            found = self.part(output)
         except MissingPartError as missing:
             return wrong(f"the answer has no value at {missing}")
         return self.score_part(found, output)
+
+    def part(self, output: Any) -> Any:  # noqa: ANN401 - JSON
+        """Return the part to score; raise MissingPartError if there is none."""
+        return part(output, self.rules.evaluator)
 
     def score_part(self, found: Any, output: Any) -> Scored:  # noqa: ANN401 - JSON
         """Score the part ``found`` of ``output``."""
@@ -63,11 +68,18 @@ class _ByRules(PartScorer):
         return self._score(found, self.rules)
 
 
-def scorer(*, require: Callable[[Rules], object] | None = None) -> Callable[[Score], Prepare]:
-    """Make a scorer from a function of the answer's part and the rules; ``require`` raises ValueError for bad rules."""
+def scorer(*, require: Callable[[Rules], object] | None = None, scope: str | None = None) -> Callable[[Score], Prepare]:
+    """Make a scorer from a function of the answer's part and the rules.
+
+    Args:
+        require: Raises ValueError for bad rules.
+        scope: The scope of tasks without one.
+    """
 
     def decorate(score: Score) -> Prepare:
         def prepare(task: Task, rules: Rules, surroundings: Surroundings) -> PartScorer:  # noqa: ARG001 - as every scorer
+            evaluator = replace(rules.evaluator, scope=rules.evaluator.scope or scope)
+            rules = rules._replace(evaluator=evaluator)
             prepared = _ByRules(rules, score)
             if require is not None:
                 require(rules)

@@ -6,7 +6,7 @@ import math
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
-from skillgate.bench.answers import joined, scalar_text, shown
+from skillgate.bench.answers import joined, scalar_part, scalar_text, shown
 from skillgate.bench.scorers import fold, right, scorer, wrong
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ NEEDS = ("expectedOutput.value",)
 @scorer()
 def exact(found: Any, rules: Rules) -> Scored:  # noqa: ANN401 - JSON
     """Score 1 if equal, else 0."""
+    if not isinstance(rules.expected.value, dict | list):
+        found = scalar_part(found, rules.evaluator)
     if isinstance(rules.expected.value, str):
         return _as_text(found, rules.expected.value, rules)
     difference = _difference(rules.expected.value, found, "", rules)

@@ -37,6 +37,7 @@ POSITION = 4
 ALIASES = ("schema",)
 NEEDS = ("expectedOutput.schema",)
 PACKAGE = "jsonschema"
+_WITHOUT_KEYS = frozenset({"type", "$schema", "$id", "title", "description"})
 LIMIT_S = 10.0  # default
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(skillgate.__file__)))
 _SMALL = 20_000  # characters of an answer that is fast to validate without patterns
@@ -63,6 +64,19 @@ class JsonSchema(PartScorer):
         self._has_patterns = _PATTERNS.search(json.dumps(self._schema, separators=(",", ":"))) is not None
         types = self._schema.get("type", "string") if isinstance(self._schema, dict) else "string"
         self._takes_text = "string" in types  # a name or a list of them
+
+    def part(self, output: Any) -> Any:  # noqa: ANN401 - JSON
+        """Return the part to validate: the whole answer if the schema describes it with its wrapper."""
+        if self.rules.evaluator.path is None and isinstance(output, dict) and self._describes(output):
+            return output
+        return super().part(output)
+
+    def _describes(self, output: dict[str, Any]) -> bool:
+        """Whether the schema names the key of a wrapper, or says only that the answer is an object."""
+        schema = self._schema if isinstance(self._schema, dict) else {}
+        named = [*schema.get("required", ()), *schema.get("properties", ())]
+        says_object = schema.get("type") == "object" and not schema.keys() - _WITHOUT_KEYS
+        return says_object or any(key in named for key in output)
 
     def score_part(self, found: Any, output: Any) -> Scored:  # noqa: ANN401 - JSON
         """Score 1 if valid, else 0."""

@@ -6,7 +6,7 @@ import math
 import re
 from typing import TYPE_CHECKING, Any
 
-from skillgate.bench.answers import shown
+from skillgate.bench.answers import scalar_part, shown
 from skillgate.bench.scorers import right, scorer, wrong
 from skillgate.model.benchmark import Tolerance
 
@@ -42,7 +42,7 @@ def _expected(rules: Rules) -> float:
 @scorer(require=_expected)
 def numeric(found: Any, rules: Rules) -> Scored:  # noqa: ANN401 - JSON
     """Score 1 within the tolerance, else 0."""
-    expected, number = _expected(rules), number_of(found)
+    expected, number = _expected(rules), number_of(scalar_part(found, rules.evaluator))
     if number is None:
         return wrong(f"expected a number, found {shown(found)}")
     tolerance = rules.evaluator.tolerance or rules.expected.tolerance or DEFAULT

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 POSITION = 3
 NEEDS = ("expectedOutput.patterns",)
+VALUES = "values"
 LIMIT_S = 5.0  # default
 _TRY = """\
 import json, re, sys
@@ -44,10 +45,10 @@ def check(expected: Expected) -> Iterator[str]:
             yield f"expectedOutput.patterns[{index}]: invalid regular expression: {error}"
 
 
-@scorer()
+@scorer(scope=VALUES)
 def regex(found: Any, rules: Rules) -> Scored:  # noqa: ANN401 - JSON
     """Score the share of patterns found."""
-    patterns, text = rules.expected.patterns, searched(found, rules.evaluator.scope)
+    patterns, text = rules.expected.patterns, searched(found, rules.evaluator.scope or VALUES)
     request = {"patterns": patterns, "text": text, "case": is_case_sensitive(rules, default=True)}
     argv = [sys.executable, "-I", "-S", "-c", _TRY]
     limit_s = rules.timeout_s(LIMIT_S)
