@@ -4,23 +4,19 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from skillgate import __version__, settings
-from skillgate.errors import CodecError, UsageError
+from skillgate.errors import UsageError
 from skillgate.evaluation import pipeline
 from skillgate.evaluation.pipeline import Baseline, Deepened, SampledLayers, judged_as, main_digest
 from skillgate.evaluation.request import read_whole
 from skillgate.files import toplevel
-from skillgate.model.bench import BenchReport
-from skillgate.model.codec import decode
 from skillgate.model.documents import History, SingleReport
 from skillgate.model.layers import JudgeLayer
 from skillgate.model.report import Report, SkillName, SkillResult, Tool
-from skillgate.model.score import SCHEMA_VERSION
 from skillgate.model.skill import SKILL_FILE, SkillRoot, SkillSource
 from skillgate.report.across_change import across_change as changed
-from skillgate.report.json import kind_of, parsed
 from skillgate.scoring.listing import listing_use
 from skillgate.scoring.pairing import Marks, by_repository, marks_of, names_of, pair, repository_path
 from skillgate.skill.find import read
@@ -432,36 +428,6 @@ class HistoryRequest(NamedTuple):
     trend: bool  # whether to compare them over time
 
 
-class HistoryImportRequest(NamedTuple):
-    """Import JSON reports into a store."""
-
-    store: str | None  # the value of ``--store``, None for that of the configuration
-    files: tuple[str, ...]  # reports of eval, score and certify
-    commit: str | None  # what was evaluated
-    branch: str | None
-    at: datetime | None  # when scores were made, None for now
-
-
-class HistoryImport(NamedTuple):
-    """The result of an import."""
-
-    store: str  # its name in messages
-    files: tuple[tuple[str, bool], ...]  # each readable file, with whether it is new
-    problems: tuple[str, ...]  # why the others failed, one text each
-
-    def document(self) -> dict[str, Any]:
-        """Return it as JSON."""
-        rows = [{"file": file, "result": "imported" if new else "known"} for file, new in self.files]
-        return {"store": self.store, "files": rows, "problems": [*self.problems]}
-
-    def line(self) -> str:
-        """Return it as one line."""
-        new = sum(is_new for _, is_new in self.files)
-        known = f", {len(self.files) - new} already known" if len(self.files) > new else ""
-        wrong = f", {len(self.problems)} not readable" if self.problems else ""
-        return f"{new} of {len(self.files) + len(self.problems)} imported{known}{wrong}"
-
-
 def history(request: HistoryRequest, session: Console) -> History:
     """Return past results, newest first, or how they changed.
 
@@ -490,52 +456,3 @@ def history(request: HistoryRequest, session: Console) -> History:
 
     trends = (*bench_trends(evaluations), *score_trends(scores))
     return History(tool=tool, store=target.shown, trends=trends[: request.limit])
-
-
-def import_reports(request: HistoryImportRequest, session: Console) -> HistoryImport:
-    """Import every readable file.
-
-    Raises:
-        UsageError: the store cannot be used.
-        IncompleteError: the database failed.
-    """
-    target, _ = named_store(request.store, session)
-    require_packages(target)
-    from skillgate.store.keeper import Provenance, document_digest, open_store  # imports the database's packages
-
-    about = Provenance("import", commit_id=request.commit, branch=request.branch, at=request.at)
-    done: list[tuple[str, bool]] = []
-    problems: list[str] = []
-    store = open_store(target, create=True)
-    try:
-        for shown in request.files:
-            try:
-                place = os.path.join(session.cwd, shown)
-                data = parsed(read_whole(place, shown, "the report"), source=shown)
-                report = _report(data, shown)
-                named = about._replace(source=os.path.basename(shown))  # noqa: PTH119
-                done.append((shown, store.write(report, document_digest(data), named)))
-            except UsageError as error:
-                problem = str(error)
-                problems.append(problem if shown in problem else f"{shown}: {problem}")
-    finally:
-        store.close()
-    return HistoryImport(target.shown, tuple(done), tuple(problems))
-
-
-def _report(data: Any, shown: str) -> BenchReport | Report | SingleReport:  # noqa: ANN401 - JSON
-    """Return the report in a file."""
-    kind = kind_of(data)
-    if kind not in ("bench", "score"):
-        what = "no kind" if kind is None else f"kind {kind!r}"
-        raise UsageError(f"{shown}: expected a JSON report of eval, score or certify, found {what}")
-    version = data.get("schema_version")
-    if isinstance(version, int) and version > SCHEMA_VERSION:
-        raise UsageError(f"{shown} has schema version {version}, from a later skillgate; update this one")
-    shape: type[BenchReport | Report | SingleReport] = BenchReport
-    if kind == "score":
-        shape = Report if "results" in data else SingleReport
-    try:
-        return decode(shape, data)
-    except (CodecError, RecursionError) as error:
-        raise UsageError(f"{shown} is not a report of {kind}: {error}") from None

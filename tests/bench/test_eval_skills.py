@@ -77,7 +77,7 @@ def test_a_created_program_passes_its_own_tests(tmp_path: Path) -> None:
 
 def test_a_created_client_of_a_server_passes_its_own_tests(tmp_path: Path) -> None:
     with serving(whole(b'{"result": "x"}')) as served:
-        config = {"type": "http", "baseUrl": f"http://127.0.0.1:{served.port}", "authType": "none"}
+        config: dict[str, Any] = {"type": "http", "baseUrl": f"http://127.0.0.1:{served.port}", "authType": "none"}
         config |= {"timeoutMs": 15000, "retries": 1}
         created(tmp_path, "http", f"http://127.0.0.1:{served.port}/invoke", config)
         done = evaluated(tmp_path)

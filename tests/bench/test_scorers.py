@@ -139,7 +139,9 @@ def test_a_path_names_the_part_that_contains_looks_at() -> None:
 def test_regex_looks_at_values() -> None:
     assert scored({"type": "regex", "patterns": ["^4[0-9]$"]}, {"result": "42"}).passed
     assert not scored({"type": "regex", "patterns": ["result"]}, {"result": "42"}).passed
-    assert scored({"type": "regex", "patterns": ['^{"result":"42"}$']}, {"result": "42"}, scope="output").passed is False
+    assert (
+        scored({"type": "regex", "patterns": ['^{"result":"42"}$']}, {"result": "42"}, scope="output").passed is False
+    )
     assert scored({"type": "regex", "patterns": ['"result":"42"']}, {"result": "42"}, scope="output").passed
 
 

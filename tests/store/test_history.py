@@ -141,7 +141,8 @@ def test_one_bad_file_stops_no_other_and_each_has_its_reason(tmp_path: Path) -> 
     assert done.code == 2
     assert done.out == "1 of 9 imported, 8 not readable\n"
     assert all(name in done.err for name in bad)
-    assert "expected a JSON report of eval, score or certify, found kind 'check'" in done.err
+    assert "expected a JSON report of eval, score or certify, or a report or database of eval-skills" in done.err
+    assert "found kind 'check'" in done.err
     assert len(run(tmp_path, "history", "--json").json["evaluations"]) == 1
 
 

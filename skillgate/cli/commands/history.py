@@ -3,7 +3,7 @@
 Runs are listed newest first. --trend shows a line for each skill on each benchmark, and whether the change is larger
 than chance: rising or falling over five or more runs, higher or lower than the run before. Runs with different
 benchmark content, scorers, filters or models are never on one line. `history import` imports JSON reports of eval,
-score and certify; reports that are already stored are skipped.
+score and certify, and the reports and the SQLite database of eval-skills; what is already stored is skipped.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 GROUP = "past"
 _KINDS = ("bench", "score")
 _LIMIT = 20
-_IMPORT = "import JSON reports of eval, score and certify"
+_IMPORT = "import reports of eval, score and certify, and reports and databases of eval-skills"
 _IMPORTS = """\
-Reports that are already stored are skipped, wherever they came from. Unreadable reports are skipped too; all problems
-are listed at the end, with exit code 2."""
+What a file is, is seen from its content. Results that are already stored are skipped, wherever they came from: an
+evaluation by eval-skills may be in its report and in its database. What is unreadable is skipped too; all problems are
+listed at the end, with exit code 2."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trend", action="store_true", help="compare over time")
     words = parser.add_subparsers(dest="word", metavar="[import]")
     importing = words.add_parser("import", help=_IMPORT, description=f"T{_IMPORT[1:]}.\n\n{_IMPORTS}")
-    importing.add_argument("files", metavar="FILE", nargs="+", help="JSON reports")
+    importing.add_argument("files", metavar="FILE", nargs="+", help="JSON reports, or databases of eval-skills")
     add_store(importing, default=argparse.SUPPRESS)
     importing.add_argument(
         "--at", metavar="TIME", type=time_of, help="when the scores were made, in ISO 8601 (default: now)"
@@ -70,7 +71,7 @@ def run(args: argparse.Namespace, session: Console) -> int:
 
 def _import(args: argparse.Namespace, session: Console) -> int:
     """Import reports."""
-    from skillgate.evaluation.baseline import HistoryImportRequest, import_reports
+    from skillgate.bench.past.importing import HistoryImportRequest, import_reports
 
     done = import_reports(request_from(HistoryImportRequest, args), session)
     session.out(json_text(done.document()) if session.json else done.line())
