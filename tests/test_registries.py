@@ -23,7 +23,7 @@ from skillgate import registry, settings
 from skillgate.action.request import read_inputs
 from skillgate.errors import UsageError
 from skillgate.invocations.formats import reader
-from skillgate.model.benchmark import UNSUPPORTED, AdapterType, Evaluator, Expected
+from skillgate.model.benchmark import AdapterType, Evaluator, Expected
 from skillgate.model.score import key_of
 from skillgate.model.setting import Setting
 from skillgate.registry import (
@@ -155,9 +155,9 @@ def test_every_provider_is_a_choice_everywhere() -> None:
         assert PROVIDERS.text(name, "MODELS_OF") in ("", *PROVIDERS.listed())
 
 
-def test_every_adapter_is_a_type_of_skills_and_every_other_type_is_refused() -> None:
+def test_every_adapter_is_a_type_of_skills() -> None:
     types = {kind.value for kind in AdapterType}
-    assert set(ADAPTERS.listed()) == types - {kind.value for kind in UNSUPPORTED}
+    assert set(ADAPTERS.listed()) == types
     assert set(skill_schema()["$defs"]["Executable"]["properties"]["adapterType"]["enum"]) == types
     for name in ADAPTERS.names():
         assert callable(ADAPTERS.load(name).open_adapter)

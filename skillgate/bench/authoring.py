@@ -33,7 +33,7 @@ from skillgate.bench.documents import (
     shortened,
 )
 from skillgate.bench.ports import UnscoredError, alone
-from skillgate.bench.program import command_of, runs_in_copy
+from skillgate.bench.program import PROGRAMS, command_of, runs_in_copy
 from skillgate.bench.skills import (
     CONFIG_JSON,
     SKILL_JSON,
@@ -575,5 +575,5 @@ def _problem(one: Checked, spawner: ProcessSpawner, session: Console) -> str:
 
 def _command(skill: Runnable) -> tuple[str, ...]:
     kind = skill.spec.adapter_type
-    is_program = kind is AdapterType.SUBPROCESS or (kind is AdapterType.MCP and not has_address(skill))
-    return command_of(skill) if is_program else ()
+    is_program = kind is not AdapterType.MCP or not has_address(skill)
+    return command_of(skill) if is_program and kind in PROGRAMS else ()

@@ -29,11 +29,9 @@ from skillgate.model.benchmark import (
     SCOPES,
     SKILL_ID,
     STATIC,
-    UNSUPPORTED,
     VERSION,
     WITHOUT_ENTRYPOINT,
     WORK_DIRS,
-    AdapterType,
     Benchmark,
     Expected,
     Loaded,
@@ -173,17 +171,6 @@ def check_config(config: AdapterConfig) -> Iterator[str]:
         yield "env: contains a NUL character"
     if config.args and not config.command:
         yield "args: requires command; otherwise write the whole command line as the entrypoint"
-
-
-def unsupported(spec: Executable) -> str | None:
-    """Return why a valid skill cannot be run; None if it can."""
-    if spec.adapter_type not in UNSUPPORTED:
-        return None
-    runs = ", ".join(kind.value for kind in AdapterType if kind not in UNSUPPORTED)
-    return (
-        f"adapterType {spec.adapter_type.value} is valid but not supported (supported: {runs}); wrap it in a small"
-        " subprocess or http skill"
-    )
 
 
 def check_benchmark(benchmark: Benchmark) -> Iterator[str]:

@@ -29,7 +29,7 @@ from skillgate.bench.isolation.processes import SHARED
 from skillgate.bench.isolation.sandbox import answers_of
 from skillgate.bench.isolation.spawner import ProcessSpawner
 from skillgate.bench.ports import Starting, Surroundings
-from skillgate.bench.program import command_of
+from skillgate.bench.program import PROGRAMS, command_of
 from skillgate.bench.runner import items_of
 from skillgate.bench.serving import Unserved, serving
 from skillgate.bench.skills import load_skills, not_loaded
@@ -56,7 +56,6 @@ if TYPE_CHECKING:
 
 PROSE_TIMEOUT_MS = 600_000  # default for prose skills: the maximum wait for one model answer
 _MIB = 1024 * 1024
-_PROGRAMS = (AdapterType.SUBPROCESS, AdapterType.MCP)
 _SQLITE = ("", "-wal", "-shm", "-journal")
 
 
@@ -221,7 +220,7 @@ def _ready(
 def _prepare(skills: Sequence[Runnable], spawner: ProcessSpawner) -> None:
     """Prepare the calls of programs; failures are reported by the calls."""
     for skill in skills:
-        if skill.spec.adapter_type in _PROGRAMS:
+        if skill.spec.adapter_type in PROGRAMS:
             with suppress(IncompleteError):  # an MCP server at an address needs no copy
                 spawner.prepare(skill.root)
 
@@ -382,7 +381,7 @@ def _store_files(request: EvalRequest, session: Console) -> Iterator[str]:
 
 def _command_files(skill: Runnable, search_path: str) -> Iterator[str]:
     """Yield a skill's program and the files named in its command."""
-    if skill.spec.adapter_type not in _PROGRAMS:
+    if skill.spec.adapter_type not in PROGRAMS:
         return
     with suppress(UsageError):  # opening the adapter reports it
         command = command_of(skill)

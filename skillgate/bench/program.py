@@ -16,7 +16,7 @@ from skillgate.files import EXECUTE, READ, READ_AND_EXECUTE, closed_by, is_withi
 from skillgate.files import passed as places_passed
 from skillgate.format import printable
 from skillgate.model.bench import ErrorKind
-from skillgate.model.benchmark import AdapterType
+from skillgate.model.benchmark import OWN_ADAPTER, AdapterType
 from skillgate.process import MissingExecutableError, UnreachableError, candidates
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from skillgate.bench.ports import Call, Conversation, Spawner, Surroundings
     from skillgate.model.benchmark import Runnable
 
+PROGRAMS = (AdapterType.SUBPROCESS, AdapterType.MCP, *OWN_ADAPTER)
+"""The types of skills that are programs; an MCP server may also be at an address."""
 RETRYABLE = frozenset((ErrorKind.TIMEOUT, ErrorKind.SPAWN, ErrorKind.CRASH, ErrorKind.EXIT_CODE, ErrorKind.PROTOCOL))
 """Failures that a retry may fix."""
 _SHELL = frozenset((";", "&&", "||", "|", "&", ">", ">>", "<", "2>", "2>&1"))
@@ -103,6 +105,10 @@ def command_of(skill: Runnable) -> tuple[str, ...]:
     Raises:
         UsageError: The entrypoint is not a command.
     """
+    if skill.spec.adapter_type in OWN_ADAPTER:
+        from skillgate.bench.adapters._plugins import plugin_command  # reads the metadata of packages
+
+        return plugin_command(skill)
     if skill.config.command is not None:
         return (skill.config.command, *skill.config.args)
     where = f"{skill.shown}: entrypoint"

@@ -30,7 +30,7 @@ from skillgate.bench.steps import Carried, has_steps, walk
 from skillgate.errors import SkillgateError
 from skillgate.llm.flow import Queued, WorkerPool
 from skillgate.model.bench import EVALUATORS, Attempt, ErrorKind, Rerun, RerunOutcome, Status, TaskResult
-from skillgate.model.benchmark import ERROR, AdapterType
+from skillgate.model.benchmark import ERROR, OWN_ADAPTER, AdapterType
 from skillgate.model.exchange import Answer, Request
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ def _attempt(item: Item, job: Job) -> Carried:
         return carried._replace(reply=reply, latency_ms=timeout_s * 1000 if is_late else carried.latency_ms)
     if "checkType" in data and "skillDir" not in data:
         # A program runs in the directory, which may be a copy; other skills get its path.
-        is_program = item.skill.spec.adapter_type is AdapterType.SUBPROCESS
+        is_program = item.skill.spec.adapter_type in (AdapterType.SUBPROCESS, *OWN_ADAPTER)
         data["skillDir"] = "." if is_program else item.skill.root
     began = job.clock()
     reply = _require_finite(adapter.invoke(call))

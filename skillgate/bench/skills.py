@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skillgate.bench.documents import check_config, check_executable, decoded, read_json, refuse, unsupported
+from skillgate.bench.documents import check_config, check_executable, decoded, read_json, refuse
 from skillgate.bench.ports import require_passable
 from skillgate.errors import UsageError
 from skillgate.format import did_you_mean, printable
-from skillgate.model.benchmark import AdapterConfig, AdapterType, Executable, NotLoaded, Runnable
+from skillgate.model.benchmark import OWN_ADAPTER, AdapterConfig, AdapterType, Executable, NotLoaded, Runnable
 from skillgate.model.score import key_of
 from skillgate.model.skill import digest
 from skillgate.skill.walk import SKIPPED
@@ -169,8 +169,6 @@ def _read(file: str, shown: str, *, runnable: bool = False) -> tuple[Runnable | 
         skill = read_skill(file, shown)
     except UsageError as error:
         return None, str(error).splitlines()
-    if (why := unsupported(skill.spec)) is not None:
-        return skill, [f"{shown}: {why}"]
     try:
         if runnable:
             check_runnable(skill)
@@ -367,9 +365,6 @@ def check_runnable(skill: Runnable) -> None:
     Raises:
         UsageError: With the reason.
     """
-    why = unsupported(skill.spec)
-    if why is not None:
-        raise UsageError(f"{skill.shown}: {why}")
     kind = skill.spec.adapter_type
     if kind is AdapterType.SKILLMD:
         from skillgate.bench.adapters.skillmd import subject_of  # imports sessions
@@ -379,7 +374,7 @@ def check_runnable(skill: Runnable) -> None:
         from skillgate.bench.addresses import check_target  # not needed by searches
 
         check_target(skill)
-    elif kind in (AdapterType.SUBPROCESS, AdapterType.MCP):
+    elif kind in (AdapterType.SUBPROCESS, AdapterType.MCP, *OWN_ADAPTER):
         from skillgate.bench.program import command_of
 
         command_of(skill)

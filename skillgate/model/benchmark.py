@@ -27,7 +27,7 @@ from skillgate.model.score import (
 
 
 class AdapterType(Enum):
-    """How a skill is run. ``langchain`` and ``custom`` are valid in a skill.json, and nothing here runs them."""
+    """How a skill is run. An adapter of the user's own runs ``langchain`` and ``custom``."""
 
     HTTP = "http"
     SUBPROCESS = "subprocess"
@@ -38,7 +38,8 @@ class AdapterType(Enum):
     CUSTOM = "custom"
 
 
-UNSUPPORTED = frozenset({AdapterType.LANGCHAIN, AdapterType.CUSTOM})
+OWN_ADAPTER = (AdapterType.LANGCHAIN, AdapterType.CUSTOM)
+"""The types that an adapter of the user's own runs."""
 WITHOUT_ENTRYPOINT = (AdapterType.STATIC, AdapterType.SKILLMD)
 SKILL_ID = r"[a-z0-9_-]+"
 # Semantic Versioning 2.0.0, section 2, 9 and 10.
@@ -87,6 +88,8 @@ class AdapterConfig:
     tool_name: str | None = None  # the MCP tool of tasks without one; else that of the skill's id, or the only one
     restart: Annotated[str, Form(enum=RESTARTS)] = "per-task"  # ``per-call`` is an earlier name of it
     memory_mb: Annotated[int, Range(16, 1_048_576)] | None = None
+    # The user's own adapter of a ``langchain`` or ``custom`` skill, by its entry point; None: that of the type's name.
+    plugin: str | None = None
     serve: tuple[_Plain, ...] = ()  # the program that is this http skill's server on this machine, and its arguments
 
 

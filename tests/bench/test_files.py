@@ -91,9 +91,13 @@ def test_another_version_is_none(tmp_path: Path, version: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["langchain", "custom"])
-def test_an_adapter_that_nothing_runs_is_refused_before_anything_runs(tmp_path: Path, kind: str) -> None:
+def test_an_adapter_that_is_not_installed_is_refused_before_anything_runs(tmp_path: Path, kind: str) -> None:
     skill(tmp_path / "a", adapterType=kind)
-    refused(loading(tmp_path, "a"), f"adapterType {kind}", "subprocess")
+    assert [one.spec.id for one in loading(tmp_path, "a")().found] == ["a"]  # find shows it
+    done = run(tmp_path, "eval", "--skills", "a", "--benchmark", "coding-easy", "--no-store")
+    assert done.code == 2
+    assert f"adapterType {kind}: no adapter {kind!r} is installed" in done.err
+    assert "set command in adapter.config.json" in done.err
 
 
 def test_two_skills_of_one_id_and_version_are_refused(tmp_path: Path) -> None:
@@ -354,8 +358,8 @@ def test_an_object_with_tasks_counts_with_all_that_it_says(tmp_path: Path) -> No
 
 HTTP, MCP = {"adapterType": "http"}, {"adapterType": "mcp"}
 NOT_RUNNABLE: list[tuple[dict[str, Any], dict[str, Any] | None, str]] = [
-    ({"adapterType": "langchain"}, None, "adapterType langchain is valid but not supported"),
-    ({"adapterType": "custom"}, None, "adapterType custom is valid but not supported"),
+    ({"adapterType": "langchain"}, None, "no adapter 'langchain' is installed"),
+    ({"adapterType": "custom"}, None, "no adapter 'custom' is installed"),
     ({**HTTP, "entrypoint": "notaurl"}, None, "expected an http:// or https:// address"),
     ({**HTTP, "entrypoint": "http://a b/"}, None, "contains a space"),
     ({**HTTP, "entrypoint": "http://u:p@localhost/"}, None, "contains a user or password"),

@@ -20,7 +20,7 @@ from skillgate.bench.skills import SKILL_JSON, SKILL_MD
 from skillgate.errors import UsageError
 from skillgate.format import plural, printable
 from skillgate.model.bench import ErrorKind
-from skillgate.model.benchmark import CHECK_TYPE, CHECKS, AdapterType
+from skillgate.model.benchmark import CHECK_TYPE, CHECKS, OWN_ADAPTER, AdapterType
 from skillgate.model.skill import Unreadable
 from skillgate.skill.find import discover, read
 from skillgate.skill.parse import parse
@@ -147,8 +147,8 @@ def _accessibility(skill: Subject) -> Found:
         )
     if kind is AdapterType.HTTP or skill.spec.entrypoint.startswith(_URLS):
         return _url(urljoin(skill.config.base_url or "", skill.spec.entrypoint))
-    if kind is AdapterType.STATIC:
-        return Found(1.0)  # its directory was read
+    if kind is AdapterType.STATIC or (kind in OWN_ADAPTER and skill.config.command is None):
+        return Found(1.0)  # its directory was read; what the entrypoint means is another program's affair
     return _command(skill)
 
 

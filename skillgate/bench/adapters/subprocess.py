@@ -27,11 +27,11 @@ from skillgate.errors import UsageError
 from skillgate.model.bench import ErrorKind
 
 if TYPE_CHECKING:
-    from skillgate.bench.ports import Adapter, Call, Conversation, Ended, Surroundings
+    from skillgate.bench.ports import Call, Conversation, Ended, Surroundings
     from skillgate.model.benchmark import Runnable
 
 
-def open_adapter(skill: Runnable, surroundings: Surroundings) -> Adapter:
+def open_adapter(skill: Runnable, surroundings: Surroundings) -> SubprocessAdapter | PersistentAdapter:
     """Prepare to run a program.
 
     Raises:
