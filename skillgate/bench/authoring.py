@@ -18,6 +18,7 @@ from skillgate.bench.documents import (
     BENCHMARK_JSON,
     MAX_BYTES,
     check_benchmark,
+    check_of,
     check_task,
     find_benchmark,
     packaged,
@@ -32,7 +33,7 @@ from skillgate.bench.documents import (
     scoring_of,
     shortened,
 )
-from skillgate.bench.ports import UnscoredError, alone
+from skillgate.bench.ports import Refusal, UnscoredError, alone
 from skillgate.bench.program import PROGRAMS, command_of, runs_in_copy
 from skillgate.bench.skills import (
     CONFIG_JSON,
@@ -45,7 +46,7 @@ from skillgate.bench.skills import (
 )
 from skillgate.errors import CodecError, SkillgateError, UsageError
 from skillgate.files import write
-from skillgate.model.benchmark import ABSENT, AdapterType, Benchmark, Task
+from skillgate.model.benchmark import ABSENT, ERROR, AdapterType, Benchmark, Task
 from skillgate.model.codec import decode
 from skillgate.registry import SCORERS
 from skillgate.skill.walk import SKIPPED
@@ -56,11 +57,11 @@ if TYPE_CHECKING:
     from skillgate.bench.isolation.spawner import ProcessSpawner
     from skillgate.bench.ports import Scorer
     from skillgate.console import Console
-    from skillgate.model.benchmark import Loaded, Runnable
+    from skillgate.model.benchmark import Loaded
 
     Mapped = Callable[[Mapping[str, Any], int], dict[str, Any]]
 
-NULL, ECHO, CONSTANT = "null", "echo", "constant"
+NULL, ECHO, CONSTANT, REFUSE = "null", "echo", "constant", "refuse"
 SELF_CHECK = "selfCheck"  # metadata key: how many tasks each probe may pass by design
 LIKES = ("gaia-v1", "toolbench-lite")
 _MOST_CONSTANTS = 200
@@ -183,9 +184,11 @@ def _check_tasks(loaded: Loaded, shown: str, kind: str) -> Checked:
 class Probe(NamedTuple):
     """The tasks that one do-nothing skill passes."""
 
-    name: str  # null, echo (the input or one of its values) or constant (always the same answer)
+    name: str  # null, echo (the input or a value of it), constant (always the same answer), refuse (the same error)
     passed: tuple[str, ...]  # task ids, in order
-    allowed: int  # how many it may pass, from the benchmark's metadata; default 0
+    allowed: (
+        int  # how many it may pass, from the benchmark's metadata; default 0, for refuse the tasks that expect an error
+    )
     answer: Any = None  # constant: the answer that passes most tasks
 
     @property
@@ -227,7 +230,10 @@ def probe_benchmark(word: str, benchmarks_dir: str | None, session: Console) -> 
 
 
 def probes_of(benchmark: Benchmark, scorers: Mapping[str, Scorer]) -> tuple[Probe, ...]:
-    """Run the probes; an answer that cannot be scored does not pass. ``scorers`` is keyed by task id."""
+    """Run the probes; an answer that cannot be scored does not pass. ``scorers`` is keyed by task id.
+
+    By default no task may pass, except that a refusal passes those that expect one.
+    """
     design = benchmark.metadata.get(SELF_CHECK)
     counts = design if isinstance(design, dict) else {}
     allowed = {name: count for name, count in counts.items() if isinstance(count, int)}
@@ -239,11 +245,30 @@ def probes_of(benchmark: Benchmark, scorers: Mapping[str, Scorer]) -> tuple[Prob
         passed = tuple(task.id for task in benchmark.tasks if _passes(scorers[task.id], [one]))
         if len(passed) > len(best):
             best, answer = passed, one
+    refused = _refused(benchmark, scorers)
+    errors = len(refused) if len(refused) < len(benchmark.tasks) else 0  # not all may be refusals
     return (
         Probe(NULL, null, allowed.get(NULL, 0)),
         Probe(ECHO, echo, allowed.get(ECHO, 0)),
         Probe(CONSTANT, best, allowed.get(CONSTANT, 0), answer),
+        Probe(REFUSE, refused, allowed.get(REFUSE, errors)),
     )
+
+
+def _refused(benchmark: Benchmark, scorers: Mapping[str, Scorer]) -> tuple[str, ...]:
+    """Return the tasks that one error as the reply to every call passes: with any code, and all expected texts."""
+    tasks = [
+        task
+        for task in benchmark.tasks
+        if all(scorer_of(one, None) == ERROR for one in (task, *map(check_of, (*task.setup, *task.steps[:-1]))))
+    ]
+    expected = [task.expected_output for task in tasks]
+    text = "\n".join(dict.fromkeys(one.contains for one in expected if one.contains))
+    best: tuple[str, ...] = ()
+    for code in dict.fromkeys((None, *(one.code for one in expected))):
+        passed = tuple(task.id for task in tasks if _is_passed(scorers[task.id], Refusal(code, text)))
+        best = max(best, passed, key=len)
+    return best
 
 
 def _passes(scorer: Scorer, answers: list[Any]) -> bool:
@@ -563,17 +588,11 @@ def _with_starting(checked: Sequence[Checked], session: Console) -> list[Checked
 
 def _problem(one: Checked, spawner: ProcessSpawner, session: Console) -> str:
     skill = read_skill(os.path.abspath(os.path.join(session.cwd, one.path)), one.path)
+    kind = skill.spec.adapter_type
     try:
-        argv = _command(skill)
+        if kind not in PROGRAMS or (kind is AdapterType.MCP and has_address(skill)):
+            return ""
+        argv = command_of(skill)
     except UsageError:  # the file's check reports it
         return ""
-    if not argv:
-        return ""
-    copy = runs_in_copy(skill)
-    return spawner.unstartable(argv, root=skill.root, env=skill.config.env, copy=copy) or ""
-
-
-def _command(skill: Runnable) -> tuple[str, ...]:
-    kind = skill.spec.adapter_type
-    is_program = kind is not AdapterType.MCP or not has_address(skill)
-    return command_of(skill) if is_program and kind in PROGRAMS else ()
+    return spawner.unstartable(argv, root=skill.root, env=skill.config.env, copy=runs_in_copy(skill)) or ""

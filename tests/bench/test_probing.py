@@ -36,6 +36,31 @@ def test_tasks_that_give_their_answer_away_are_named(tmp_path: Path) -> None:
     assert "echoed, same" in run(tmp_path, "bench", "check", "./weak.json").out
 
 
+def test_tasks_that_refusing_everything_passes_are_named(tmp_path: Path) -> None:
+    call = {"inputData": {"n": 1}}
+    step = {**call, "expectedOutput": {"type": "error"}}
+    refusals = [
+        task("any", expectedOutput={"type": "error"}),
+        task("text", expectedOutput={"type": "error", "contains": "time zone"}),
+        task("code", expectedOutput={"type": "error", "code": -32602, "contains": "n"}),
+        task("other", expectedOutput={"type": "error", "code": 404}),
+        task("after", expectedOutput={"type": "error"}, steps=[call, call]),
+        task("both", expectedOutput={"type": "error"}, steps=[step, call]),
+        task("made", expectedOutput={"type": "error"}, setup=[call]),
+    ]
+    benchmark(tmp_path / "b.json", *refusals, task(expectedOutput={"type": "exact", "value": "own"}))
+    done = run(tmp_path, "bench", "check", "./b.json", "--json")
+    row = next(row for row in done.json["probes"] if row["probe"] == "refuse")
+    assert (row["passed"], row["allowed"], row["ok"]) == (["any", "text", "code", "both"], 4, True)
+    # Where nothing but refusals is expected, a skill that does nothing passes everything.
+    benchmark(tmp_path / "b.json", *refusals[:3])
+    done = run(tmp_path, "bench", "check", "./b.json", "--json")
+    row = next(row for row in done.json["probes"] if row["probe"] == "refuse")
+    assert (done.code, row["passed"], row["allowed"]) == (1, ["any", "text", "code"], 0)
+    benchmark(tmp_path / "b.json", *refusals[:3], metadata={"selfCheck": {"refuse": 3}})
+    assert run(tmp_path, "bench", "check", "./b.json").code == 0
+
+
 def test_what_a_benchmark_allows_of_itself_is_fine(tmp_path: Path) -> None:
     weak = task("nothing", expectedOutput={"type": "exact", "value": None})
     benchmark(tmp_path / "b.json", weak, metadata={"selfCheck": {"null": 1, "constant": 1}})
