@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -145,6 +146,7 @@ def test_a_scorer_has_no_variable_of_the_users(tmp_path: Path) -> None:
         ("missing.py:score", "is not a file"),
         ("score.py", "file.py:function"),
         ("score.js:score", "file.py:function"),
+        ("./scorer.js", 'use evaluator.command, such as ["node", "scorer.js"]'),
         ("score.py:os.system", "file.py:function"),
         ("folder.py:score", "is not a file"),
     ],
@@ -192,6 +194,60 @@ def test_a_command_scores_by_the_one_value_that_it_writes(tmp_path: Path, code: 
     result = only(evaluated(tmp_path))
     assert result["status"] == status
     assert words in (result["error"] or result["reason"] or "")
+
+
+SCORER_JS = """\
+const given = JSON.parse(require("fs").readFileSync(0, "utf8"));
+const right = given.output === given.input.n && given.expected === 5;
+console.log(JSON.stringify({score: right ? 1 : 0, reason: Object.keys(process.env).join(" ")}));
+"""
+# How a scorer of eval-skills, the default export of a module, is called.
+CALL_MJS = """\
+import { readFileSync } from "node:fs";
+import score from "./scorer.mjs";
+const given = JSON.parse(readFileSync(0, "utf8"));
+console.log(JSON.stringify(await score(given.output, {value: given.expected})));
+"""
+NODE = shutil.which("node", path="/usr/local/bin:/usr/bin:/bin")
+
+
+@pytest.mark.skipif(NODE is None, reason="no node that every user can run")
+def test_a_scorer_in_javascript(tmp_path: Path) -> None:
+    skill(tmp_path / "s", answering("data['n']"))
+    (tmp_path / "scorer.js").write_text(SCORER_JS)
+    expected = {"type": "custom", "value": 5}
+    own = task(expectedOutput=expected, evaluator={"command": [NODE, "scorer.js"]})
+    benchmark(tmp_path / "b.json", own)
+    words = ("eval", "--skills", "s", "--benchmark", "./b.json", "--json")
+    result = only(run(tmp_path, *words, SKILL_SECRET="mine", OPENAI_API_KEY="mine"))
+    assert result["status"] == "pass", result
+    assert "PATH" in result["reason"].split()
+    assert not {"SKILL_SECRET", "OPENAI_API_KEY"} & {*result["reason"].split()}
+    (tmp_path / "scorer.js").write_text("for (;;) {}")
+    benchmark(tmp_path / "b.json", {**own, "evaluator": {"command": [NODE, "scorer.js"], "timeoutMs": 1000}})
+    result = only(run(tmp_path, *words))
+    assert (result["status"], result["errorKind"]) == ("skipped", "scorer")
+    assert "within 1 s" in result["error"]
+
+
+@pytest.mark.skipif(NODE is None, reason="no node that every user can run")
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ("output.result === 1 && expected.value === 5", "pass"),
+        ("({score: 0.5, passed: true, reason: 'half'})", "pass"),
+        ("0.5", "fail"),
+        ("7", "skipped"),
+    ],
+)
+def test_a_scorer_of_eval_skills_is_called_by_a_command(tmp_path: Path, body: str, status: str) -> None:
+    skill(tmp_path / "s", answering("{'result': data['n']}"))
+    (tmp_path / "scorer.mjs").write_text(f"export default async (output, expected) => {body};")
+    (tmp_path / "call.mjs").write_text(CALL_MJS)
+    evaluator = {"command": [NODE, "call.mjs"], "path": ""}
+    benchmark(tmp_path / "b.json", task(expectedOutput={"type": "custom", "value": 5}, evaluator=evaluator))
+    result = only(evaluated(tmp_path))
+    assert result["status"] == status, result
 
 
 def test_a_command_and_a_file_at_once_are_refused(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ GROUP = "skillgate.adapters"
 
 
 def plugin_command(skill: Runnable) -> tuple[str, ...]:
-    """Return the command that calls a skill whose adapter is the user's own.
+    """Return the command of the user's own adapter for a skill.
 
     Raises:
         UsageError: There is no such adapter; the message says how to get one.

@@ -118,7 +118,8 @@ def _program(rules: Rules) -> Program:
         return Program(command, rules.folder)
     parts = _PATH.fullmatch(path)
     if parts is None or "\0" in path:
-        raise ValueError(f"{_KEY}: expected file.py:function, found {path[:80]!r}")
+        hint = 'for a program in any language use evaluator.command, such as ["node", "scorer.js"]'
+        raise ValueError(f"{_KEY}: expected file.py:function, found {path[:80]!r}; {hint}")
     folder = os.path.realpath(rules.folder)
     file = os.path.realpath(os.path.join(folder, parts["file"]))
     if os.path.commonpath([folder, file]) != folder:
