@@ -1,7 +1,7 @@
 """What eval-skills writes runs here unchanged and scores the same, by the formats that it publishes.
 
-``SKILLGATE_EVAL_SKILLS`` is a checkout of it; its five benchmark files are read from there. If it is built, and ``node``
-is on PATH, its own verdicts are compared too.
+``SKILLGATE_EVAL_SKILLS`` is a checkout of it; its five benchmark files are read from there. If it is built, and
+``node`` is on PATH, its own verdicts are compared too.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.bench.made import answering, benchmark, run, skill
+from tests.bench.made import answering, run, skill
 from tests.bench.test_http import serving, whole
+from tests.bench.test_scorers import scored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -109,8 +110,9 @@ def test_a_type_that_contradicts_the_skill_is_refused(tmp_path: Path, kind: obje
 CHECKOUT = Path(os.environ.get("SKILLGATE_EVAL_SKILLS", "/nonexistent"))
 BUILT = CHECKOUT / "packages" / "cli" / "dist" / "index.js"
 FIVE = ("coding-easy", "gaia-v1", "skill-quality", "toolbench-lite", "web-search-basic")
+LONG = {"type": "string", "minLength": 10}
 # Tasks of the kinds that its five files have.
-KINDS = [
+KINDS: list[dict[str, Any]] = [
     {"type": "exact", "value": "14"},
     {"type": "exact", "value": "25.0"},
     {"type": "exact", "value": "true"},
@@ -118,14 +120,7 @@ KINDS = [
     {"type": "contains", "keywords": ["Paris", "France"]},
     {"type": "contains", "keywords": ["name:", "description:"]},
     {"type": "json_schema", "schema": {"type": "object", "properties": {"tool": {"const": "a"}}, "required": ["tool"]}},
-    {
-        "type": "schema",
-        "schema": {
-            "type": "object",
-            "properties": {"result": {"type": "string", "minLength": 10}},
-            "required": ["result"],
-        },
-    },
+    {"type": "schema", "schema": {"type": "object", "properties": {"result": LONG}, "required": ["result"]}},
 ]
 
 
@@ -186,7 +181,7 @@ def published_verdict(expected: dict[str, Any], output: Any) -> bool:
     text = value if isinstance(value, str) else json.dumps(value)
     if isinstance(value, float) and value.is_integer():
         text = str(int(value))
-    return str(text.strip() == str(expected["value"]).strip()) == "True"
+    return text.strip() == str(expected["value"]).strip()
 
 
 def of_files() -> Iterator[tuple[str, dict[str, Any]]]:
@@ -207,7 +202,8 @@ def answered(cwd: Path, form: str, tasks: list[dict[str, Any]]) -> None:
     for task in tasks:
         expected = task["expectedOutput"]
         table[json.dumps(task["inputData"], sort_keys=True)] = ANSWERS[form](task["inputData"], right_answer(expected))
-    code = f"json.loads({json.dumps(json.dumps(table))})[json.dumps(data, sort_keys=True)]"
+    key = "json.dumps({key: data[key] for key in data if key != 'skillDir'}, sort_keys=True)"
+    code = f"json.loads({json.dumps(json.dumps(table))})[{key}]"
     skill(cwd / "s", answering(code), description="", tags=[], inputSchema={}, outputSchema={})
 
 
@@ -215,33 +211,25 @@ def statuses(results: list[dict[str, Any]]) -> dict[str, str]:
     return {one["taskId"]: one["status"] for one in results}
 
 
-def compared(cwd: Path, found: Iterator[tuple[str, dict[str, Any]]], form: str) -> None:
-    tasks = []
-    for name, expected in found:
-        data = {**expected.pop("input"), "task": name}
-        tasks.append({"id": name, "inputData": data, "expectedOutput": expected})
+def compared(found: Iterator[tuple[str, dict[str, Any]]], form: str) -> None:
     pytest.importorskip("jsonschema", reason="jsonschema is of the extra bench")
-    answered(cwd, form, tasks)
-    benchmark(cwd / "b.json", *tasks)
-    done = run(cwd, "eval", "--skills", "s", "--benchmark", "./b.json", "--json", "--no-store")
-    assert done.out, done.err
-    wanted = {}
-    for task in tasks:
-        output = ANSWERS[form](task["inputData"], right_answer(task["expectedOutput"]))
-        is_passed = published_verdict(task["expectedOutput"], output)
-        wanted[task["id"]] = "pass" if is_passed else "fail"
-    assert statuses(done.json["reports"][0]["taskResults"]) == wanted
+    ours, published = {}, {}
+    for name, expected in found:
+        output = ANSWERS[form](expected.pop("input"), right_answer(expected))
+        ours[name] = scored(expected, output).passed
+        published[name] = published_verdict(expected, output)
+    assert ours == published
 
 
 @pytest.mark.parametrize("form", ANSWERS)
-def test_tasks_of_its_kinds_get_the_published_verdicts(tmp_path: Path, form: str) -> None:
-    compared(tmp_path, own_kinds(), form)
+def test_tasks_of_its_kinds_get_the_published_verdicts(form: str) -> None:
+    compared(own_kinds(), form)
 
 
 @pytest.mark.skipif(not CHECKOUT.is_dir(), reason="SKILLGATE_EVAL_SKILLS is not set")
 @pytest.mark.parametrize("form", ANSWERS)
-def test_its_own_files_get_the_published_verdicts(tmp_path: Path, form: str) -> None:
-    compared(tmp_path, of_files(), form)
+def test_its_own_files_get_the_published_verdicts(form: str) -> None:
+    compared(of_files(), form)
 
 
 @pytest.mark.skipif(not CHECKOUT.is_dir(), reason="SKILLGATE_EVAL_SKILLS is not set")

@@ -275,7 +275,7 @@ def _other(expected: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_json_schema_validates_what_is_in_the_wrapper_unless_the_path_says_the_whole_answer() -> None:
-    inside = {"type": "json_schema", "schema": {"type": "object", "required": ["n"]}}
+    inside = {"type": "json_schema", "schema": {"required": ["n"]}}
     whole = {"type": "json_schema", "schema": {"type": "object", "required": ["result"]}}
     answer = {"result": {"n": 1}}
     assert scored(inside, answer).passed
@@ -289,14 +289,16 @@ def test_json_schema_validates_what_is_in_the_wrapper_unless_the_path_says_the_w
     )
 
 
-def test_a_schema_that_names_the_wrapper_or_no_key_is_of_the_whole_answer() -> None:
+def test_a_schema_of_an_object_or_with_the_wrappers_key_is_of_the_whole_answer() -> None:
     named = {"type": "object", "properties": {"result": {"type": "string", "minLength": 3}}}
     assert scored({"type": "json_schema", "schema": named}, {"result": "abc"}).passed
     assert not scored({"type": "json_schema", "schema": named}, {"result": "ab"}).passed
     assert scored({"type": "json_schema", "schema": {"required": ["result"]}}, {"result": {"n": 1}}).passed
     assert scored({"type": "json_schema", "schema": {"type": "object"}}, {"result": "x"}).passed
-    others = {"type": "object", "properties": {"n": {"type": "number"}}}
-    assert not scored({"type": "json_schema", "schema": others}, {"result": "x"}).passed
+    others = {"type": "object", "required": ["n"]}
+    assert not scored({"type": "json_schema", "schema": others}, {"result": {"n": 1}}).passed
+    assert scored({"type": "json_schema", "schema": others}, {"result": {"n": 1}}, path="/result").passed
+    assert scored({"type": "json_schema", "schema": {"type": "array"}}, {"result": []}).passed
 
 
 def test_a_wrapper_hides_nothing_that_a_schema_forbids() -> None:

@@ -37,7 +37,6 @@ POSITION = 4
 ALIASES = ("schema",)
 NEEDS = ("expectedOutput.schema",)
 PACKAGE = "jsonschema"
-_WITHOUT_KEYS = frozenset({"type", "$schema", "$id", "title", "description"})
 LIMIT_S = 10.0  # default
 _ROOT = os.path.dirname(os.path.dirname(os.path.abspath(skillgate.__file__)))
 _SMALL = 20_000  # characters of an answer that is fast to validate without patterns
@@ -72,11 +71,10 @@ class JsonSchema(PartScorer):
         return super().part(output)
 
     def _describes(self, output: dict[str, Any]) -> bool:
-        """Whether the schema names the key of a wrapper, or says only that the answer is an object."""
+        """Whether the schema is of an object, or names the key of a wrapper."""
         schema = self._schema if isinstance(self._schema, dict) else {}
         named = [*schema.get("required", ()), *schema.get("properties", ())]
-        says_object = schema.get("type") == "object" and not schema.keys() - _WITHOUT_KEYS
-        return says_object or any(key in named for key in output)
+        return schema.get("type") == "object" or any(key in named for key in output)
 
     def score_part(self, found: Any, output: Any) -> Scored:  # noqa: ANN401 - JSON
         """Score 1 if valid, else 0."""
