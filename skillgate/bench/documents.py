@@ -25,6 +25,7 @@ from skillgate.model.benchmark import (
     MAX_ID,
     MAX_STEPS,
     MAX_TASKS,
+    POST,
     RESTARTS,
     SCOPES,
     SKILL_ID,
@@ -165,6 +166,8 @@ def check_config(config: AdapterConfig) -> Iterator[str]:
     for key, word, known in (("workDir", config.work_dir, (*WORK_DIRS, None)), ("restart", config.restart, RESTARTS)):
         if word not in known:
             yield f"{key}: expected {' or '.join(filter(None, known))}, found {str(word)[:80]!r}"
+    if config.method not in (POST, None):
+        yield f"method: expected POST, found {config.method[:80]!r}; eval-skills sends a POST whatever this says"
     if any("\0" in text for text in (*config.args, *config.serve, config.command or "")):
         yield "args, command, serve: contain a NUL character"
     if any("\0" in text for text in (*config.env, *config.env.values())):

@@ -263,7 +263,10 @@ def read_config(file: str, shown: str) -> AdapterConfig:
     """
     config = decoded(AdapterConfig, read_json(file, shown), shown)
     refuse(f"{shown}: {line}" for line in check_config(config))
-    return config
+    # Files of eval-skills name the type that every call has anyway.
+    own = ("content-type", "application/json")
+    headers = {name: value for name, value in config.headers.items() if (name.lower(), value.lower()) != own}
+    return replace(config, headers=headers)
 
 
 def _prose(root: str, shown: str) -> Executable:

@@ -47,6 +47,7 @@ _NUMBER = r"(?:0|[1-9][0-9]*)"
 _PART = rf"(?:{_NUMBER}|[0-9]*[A-Za-z-][0-9A-Za-z-]*)"
 VERSION = rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(?:-{_PART}(?:\.{_PART})*)?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?"
 WORK_DIRS = ("shared", "copy")
+POST = "POST"
 RESTARTS = ("per-task", "per-run", "per-call")
 _Plain = Annotated[str, Form(pattern=NO_NUL)]
 
@@ -71,6 +72,7 @@ class AdapterConfig:
     }
 
     type: AdapterType | None = None  # the adapterType of skill.json again, as files of eval-skills have it
+    method: Annotated[str | None, Form(enum=(POST, None))] = None  # as files of eval-skills have it, which sends a POST
     base_url: str | None = None  # what a relative entrypoint is joined to (RFC 3986); an absolute one wins
     auth_type: AuthType = AuthType.NONE
     auth_token_env_key: str | None = None

@@ -91,6 +91,19 @@ def test_a_created_client_of_a_server_passes_its_own_tests(tmp_path: Path) -> No
     assert b'"input": {"query": "test input"}' in served.requests[0]
 
 
+def test_a_created_client_of_an_openapi_document_passes_its_own_tests(tmp_path: Path) -> None:
+    with serving(whole(b'{"result": "x"}')) as served:
+        url = f"http://127.0.0.1:{served.port}"
+        config = {"type": "http", "baseUrl": url, "method": "POST", "timeoutMs": 30000}
+        created(tmp_path, "http", f"{url}/orders", {**config, "headers": {"Content-Type": "application/json"}})
+        done = evaluated(tmp_path)
+        assert done.code == 0, done.err
+    created_get = {**config, "method": "GET"}
+    (tmp_path / "skills/my_skill/adapter.config.json").write_text(json.dumps(created_get), encoding="utf-8")
+    done = evaluated(tmp_path)
+    assert (done.code, "method: expected POST, found 'GET'" in done.err) == (2, True)
+
+
 def test_a_created_tool_is_asked_of_the_server_at_its_address(tmp_path: Path) -> None:
     pytest.importorskip("mcp", reason="mcp is of an extra")
     with serving(whole(b"{}")) as served:
