@@ -136,11 +136,11 @@ def test_one_process_answers_many_requests_if_it_is_persistent(tmp_path: Path, p
 @pytest.mark.parametrize(
     ("plugin", "kind", "words"),
     [
-        ("fails", "rpc", "ValueError: no such thing"),
-        ("infinite", "rpc", "ValueError: Out of range float values"),
+        ("fails", "exit_code", "ValueError: no such thing"),
+        ("infinite", "exit_code", "ValueError: Out of range float values"),
         ("endless", "timeout", "within 1 s"),
         ("leaves", "exit_code", "exited with code 7"),
-        ("number", "rpc", "'int' object is not callable"),
+        ("number", "exit_code", "'int' object is not callable"),
         ("missing", "exit_code", "No module named 'adapters_of_no_test'"),
     ],
 )
@@ -150,6 +150,15 @@ def test_what_a_function_does_wrong_has_a_kind(tmp_path: Path, plugin: str, kind
     (result,) = results(evaluated(tmp_path, *limit, data={"n": "thing"}))
     assert (result["status"] in ("error", "timeout"), result["errorKind"]) == (True, kind), result
     assert words in result["error"]
+
+
+@pytest.mark.usefixtures("package")
+def test_an_exception_is_a_refusal(tmp_path: Path) -> None:
+    skill(tmp_path / "s", adapterType="custom", entrypoint="x", config={"plugin": "fails"})
+    expected = {"type": "error", "code": 1, "contains": "no such thing"}
+    benchmark(tmp_path / "b.json", task(inputData={"n": "thing"}, expectedOutput=expected))
+    words = ("eval", "--skills", "s", "--benchmark", "./b.json", "--json", "--no-store", *CALLER)
+    assert results(run(tmp_path, *words))[0]["status"] == "pass"
 
 
 @pytest.mark.usefixtures("package")

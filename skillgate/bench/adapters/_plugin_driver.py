@@ -2,12 +2,12 @@
 
 The argument is a JSON object: paths, and the entry point's name, value and group. Each line of standard input is a
 JSON-RPC request. The replies go to a private copy of standard output; what the function prints goes to standard error.
+An exception ends the process.
 """
 
 import json
 import os
 import sys
-import traceback
 from importlib.metadata import EntryPoint
 
 
@@ -20,13 +20,8 @@ def main() -> None:
     function = EntryPoint(**about).load()
     for line in sys.stdin.buffer:
         request = json.loads(line)
-        reply = {"jsonrpc": "2.0", "id": request["id"]}
-        try:
-            text = json.dumps({**reply, "result": function(request["params"])}, allow_nan=False)
-        except Exception as error:  # noqa: BLE001 - another program's code
-            traceback.print_exc()
-            text = json.dumps({**reply, "error": {"code": -32000, "message": f"{type(error).__name__}: {error}"}})
-        replies.write(f"{text}\n")
+        reply = {"jsonrpc": "2.0", "id": request["id"], "result": function(request["params"])}
+        replies.write(f"{json.dumps(reply, allow_nan=False)}\n")
         replies.flush()
 
 
