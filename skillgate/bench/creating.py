@@ -94,7 +94,7 @@ def create(request: CreateRequest, permissions: Permissions, session: Console) -
     if request.openapi is None:
         files = STARTERS.load(template).files(wanted)
     else:
-        from skillgate.bench.openapi import from_document  # rarely needed
+        from skillgate.bench.http.openapi import from_document  # rarely needed
 
         files, notices = from_document(request.openapi, request.operation, wanted, cwd=cwd)
     place = _write_all(files, wanted.id, request.directory, cwd=cwd, force=request.force)
