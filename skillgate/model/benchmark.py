@@ -64,7 +64,7 @@ ABSENT = Absent.ABSENT
 
 
 class AuthType(Enum):
-    """How a server expects its token: ``Authorization: Bearer`` or ``Basic``, a key of its own, or not at all."""
+    """How a server expects its token: ``Authorization: Bearer`` or ``Basic``, an API key, or not at all."""
 
     NONE = "none"
     BEARER = "bearer"

@@ -218,7 +218,7 @@ def _check_headers(request: HttpRequest) -> Iterator[str]:
 
 
 def _check_places(request: HttpRequest) -> Iterator[str]:
-    """Yield what looks like the name of a value and is none; JSON and texts may well have double braces."""
+    """Yield what looks like the name of a value but is not; JSON and texts may well have double braces."""
     texts = {"path": request.path or ""}
     for key, group in (("query", request.query), ("headers", request.headers), ("form", request.form or {})):
         texts |= {f"{key}.{name[:_SHOWN]}": value for name, value in group.items() if isinstance(value, str)}
