@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
+from tests.architecture.source import ROOT
 from tests.bench.made import run
 from tests.bench.test_create import evaluated, files
 from tests.bench.test_http import serving, whole
@@ -144,7 +146,7 @@ def test_what_it_is_given_reaches_the_api_in_its_place(shop: str, tmp_path: Path
 
 def test_a_body_is_sent_as_json_and_its_lack_is_a_task(shop: str, tmp_path: Path) -> None:
     from_document(tmp_path, document(shop), "--operation", "POST /orders")
-    evaluated(tmp_path, "skills/order")
+    evaluated(tmp_path, "skills/order", "--concurrency", "1")
     assert [(asked[0], asked[3]) for asked in Shop.asked] == [("POST", {"id": 7, "total": 2.5}), ("POST", None)]
     tasks = json.loads((tmp_path / "skills/order/tests/basic.eval.json").read_text())["tasks"]
     assert [task["id"] for task in tasks] == ["POST /orders", "POST /orders without body"]
@@ -330,3 +332,36 @@ def test_schemas_that_multiply_are_bounded(tmp_path: Path) -> None:
     done = from_document(tmp_path, value)
     assert done.code == 2
     assert "references" in done.err
+
+
+def test_operations_of_a_large_real_document(tmp_path: Path) -> None:
+    words = ("--from-openapi", str(ROOT / "tests/data/github-openapi.json"), "--server", "http://127.0.0.1:9")
+    listed = run(tmp_path, "create", "--name", "hub", *words)
+    names = re.findall(r" or (\S+)$", listed.err, flags=re.MULTILINE)
+    assert (listed.code, len(names)) == (2, 8), listed.err
+    chosen = [word for name in names for word in ("--operation", name)]
+    assert run(tmp_path, "create", "--name", "hub", "--force", *words, *chosen).code == 0
+    assert run(tmp_path, "bench", "validate", "skills").code == 0
+    assert run(tmp_path, "bench", "check", "skills/hub/tests/basic.eval.json").code == 0
+    assert (tmp_path / "skills/hub/tests/basic.eval.json").stat().st_size < 100_000
+
+
+def test_a_shortened_schema_allows_what_the_whole_one_allows() -> None:
+    from skillgate.bench.http.openapi import brief  # imports packages of extras
+    from skillgate.bench.schemas import errors_of, schema_problem
+
+    leaf = {"type": "string", "description": "x" * 500}
+    deep: dict[str, Any] = {"type": "object", "required": ["a"], "properties": {"a": leaf}}
+    for _ in range(9):
+        deep = {"type": "object", "required": ["a"], "properties": {"a": deep}, "not": {"required": ["z"]}}
+    whole = {"type": "array", "items": {"oneOf": [deep, {"type": "object", "required": ["b"], "not": deep}]}}
+    value: Any = "text"
+    for _ in range(10):
+        value = {"a": value}
+    for most in (10_000, 1_000, 300, 100, 10):
+        schema = brief(whole, most)
+        assert schema_problem(schema) is None
+        assert not errors_of(schema, [value, {"b": 1}]).number
+        assert errors_of(schema, 1).number
+    assert brief(whole, 100_000) is whole
+    assert len(json.dumps(brief(whole, 300))) <= 300

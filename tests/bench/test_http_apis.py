@@ -191,6 +191,9 @@ def plain(body: bytes, kind: str, status: str = "200 OK") -> bytes:
         (plain(b'{"a": 1}', "application/problem+json"), "/body/a", 1),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n17", None, 17),
         (plain(b"\x89PNG\xff", "image/png"), "/body/bytes", 5),
+        (plain(b"abc", "text/plain; charset=undefined"), None, "abc"),
+        (plain(b"xn--a", "text/plain; charset=idna"), None, "xn--a"),
+        (plain(b"a\\q", "text/plain; charset=unicode_escape"), None, "a\\q"),
     ],
 )
 def test_a_task_checks_the_status_a_header_or_the_body(
@@ -342,6 +345,8 @@ def test_a_token_is_sent_to_the_server_alone_and_shown_nowhere(
         ({"config": {**AUTH, "authType": "basic"}}, task(), "needs user:password"),
         ({"inputSchema": {"properties": {"nn": {}}}, "config": {"request": {"path": "/{{n}}"}}}, task(),
          "inputSchema has no property n"),
+        ({"adapterType": "subprocess", "entrypoint": "python3 skill.py", "config": {"request": {}}}, task(),
+         "request: only for adapterType http, found subprocess"),
         ({"adapterType": "subprocess", "entrypoint": "python3 skill.py"}, task(request={"path": "/"}),
          "has a request, which only http skills can make"),
     ],
@@ -367,8 +372,13 @@ def test_validate_names_the_key_and_the_file(tmp_path: Path) -> None:
 
 
 def test_only_what_is_safe_is_sent_twice(tmp_path: Path) -> None:
-    for method, status, many in (("GET", "500 Oh", 2), ("POST", "500 Oh", 1), ("POST", "429 Wait", 2)):
-        with serving(whole(b"{}", status)) as server:
+    lost = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"
+    oh, wait = whole(b"{}", "500 Oh"), whole(b"{}", "429 Wait")
+    for method, answer, many in (
+        *(("GET", oh, 2), ("GET", lost, 2), ("DELETE", oh, 2)),
+        *(("POST", oh, 1), ("PATCH", lost, 1), ("POST", wait, 2)),
+    ):
+        with serving(answer) as server:
             one = task(request={"method": method})
             evaluated(tmp_path, server, one, words=("--retries", "1", "--retry-delay-s", "0.01"))
         assert len(server.requests) == many, method

@@ -20,7 +20,7 @@ from urllib.parse import urlencode
 from skillgate import __version__
 from skillgate.bench.addresses import UnreachableError, coding_of, is_retryable, origin_of, redirected, target_of
 from skillgate.bench.answers import HttpAnswer, redacted, strict_json
-from skillgate.bench.http.messages import Message, UnsendableError, merged, message_of, overlaid
+from skillgate.bench.http.messages import Message, UnsendableError, merged, message_of, method_of, overlaid
 from skillgate.bench.ports import MAX_WORDS, Refusal, Reply
 from skillgate.bench.steps import MissingValueError
 from skillgate.errors import UsageError
@@ -47,6 +47,11 @@ MOST_BYTES = 5 * 1024 * 1024  # of a response body
 _MOST_FAILURE_BYTES = 65_536  # of an error response
 _MOST_REDIRECTS = 5
 _CHANGING = ("POST", "PATCH")  # a second call could do it twice,
+_CHARSET = re.compile(  # of texts only: others of Python's codecs are slow, or decode no text
+    r"utf-?(8|16|32)|us-ascii|iso-8859-[1-9][0-9]?|latin-?1|windows-125[0-8]|koi8-[ru]|shift_jis|euc-(jp|kr)"
+    r"|gb(2312|k|18030)|big5",
+    re.IGNORECASE,
+)
 _NOT_DONE = (408, 425, 429, 503)  # unless the server says that it did not
 _USAGE = "x-usage-{}-tokens"
 _TICK_S = 0.1
@@ -87,6 +92,9 @@ class HttpAdapter:
                 words = f"its server is not running; start it with skillgate bench serve {self._skill.shown}"
                 reply = _wrong(ErrorKind.SERVER, words)
         reply = redacted(reply, self._target.secrets)
+        if request is not None and method_of(request) in _CHANGING:
+            is_not_done = reply.refusal is not None and reply.refusal.code in _NOT_DONE
+            reply = reply._replace(retryable=reply.retryable and is_not_done)
         if request is not None and reply.answered:
             reply = reply._replace(output=HttpAnswer(reply.output))
         return reply._replace(error=reply.error[:MAX_WORDS])
@@ -134,7 +142,7 @@ class HttpAdapter:
                 try:
                     following = self._next(url, response, message.method) if follows or not is_own else None
                     if following is None:
-                        return self._read_own(response, message) if is_own else self._read(response)
+                        return self._read_own(response) if is_own else self._read(response)
                     if isinstance(following, Reply):
                         return self._unfollowed(response, following) if is_own else following
                     url = following
@@ -162,12 +170,10 @@ class HttpAdapter:
         refusal = Refusal(response.status_code, reply.error, answer)
         return reply._replace(output=answer, answered=True, refusal=refusal)
 
-    def _read_own(self, response: httpx2.Response, message: Message) -> Reply:
+    def _read_own(self, response: httpx2.Response) -> Reply:
         """Read the answer of an API: status, headers and body."""
         if not 200 <= response.status_code < 300:
-            reply = self._refused(response)
-            is_again = message.method not in _CHANGING or response.status_code in _NOT_DONE
-            return reply._replace(retryable=reply.retryable and is_again)
+            return self._refused(response)
         body = self._body(response)
         if isinstance(body, Reply):
             return body
@@ -251,9 +257,10 @@ def _content(response: httpx2.Response, body: bytes) -> Any:  # noqa: ANN401 - J
     if _says_json(response) or "content-type" not in response.headers:
         with suppress(ValueError, RecursionError):
             return strict_json(body.decode("utf-8-sig"))
+    named = response.charset_encoding or ""
     try:
-        return body.decode(response.charset_encoding or "utf-8")
-    except (UnicodeDecodeError, LookupError):
+        return body.decode(named if _CHARSET.fullmatch(named) else "utf-8")
+    except UnicodeDecodeError:
         return {"bytes": len(body), "sha256": hashlib.sha256(body).hexdigest()}
 
 

@@ -66,6 +66,11 @@ def has_body(request: HttpRequest) -> bool:
     return request.json is not ABSENT or request.form is not None or request.text is not None
 
 
+def method_of(request: HttpRequest) -> str:
+    """Return the method of a request: by default POST with a body, else GET."""
+    return request.method or ("POST" if has_body(request) else "GET")
+
+
 def overlaid(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     """Return headers with those of ``over`` replaced or added; case does not matter in names."""
     names = {name.lower() for name in over}
@@ -100,7 +105,7 @@ def message_of(
     pairs = [*_pairs(request.query, values), *(query or {}).items()]
     filled_query = "&".join(filter(None, (parts.query, urlencode(pairs, errors="replace"))))
     return Message(
-        request.method or ("POST" if has_body(request) else "GET"),
+        method_of(request),
         urlunsplit((parts.scheme, parts.netloc, path or "/", filled_query, "")),
         overlaid(defaults, _headers(request, values)),
         content,

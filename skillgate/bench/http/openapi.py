@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 import os
 import re
 import threading
@@ -36,6 +38,11 @@ _METHODS = ("get", "put", "post", "delete", "patch", "options", "head")
 _IGNORED_HEADERS = ("accept", "content-type", "authorization")  # by the specification
 _PATH = re.compile(r"/[^\x00-\x20\x7f?#\\]*")
 _OWN = ("discriminator", "xml", "externalDocs", "example", "nullable")  # OpenAPI keywords unknown to JSON Schema
+_NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
+_VALUES = ("enum", "const", "default", "examples", "required", "dependentRequired")
+_FOR_PEOPLE = ("title", "description", "examples", "default", "$comment")
+# Without all of the schemas in them, these would forbid more.
+_STRICTER_IF_CUT = ("not", "if", "then", "else", "unevaluatedProperties", "unevaluatedItems", "maxContains")
 _FORM = "application/x-www-form-urlencoded"
 
 
@@ -301,7 +308,8 @@ def _key(name: str, place: str, keys: set[str]) -> str:
     """Return a name for a value, and remember it: that of the API if no other value has it and requests can have it."""
     plain = re.sub(r"[^A-Za-z0-9_]", "_", name)[:60] or "value"
     plain = f"_{plain}" if plain[0].isdigit() else plain
-    key = next(one for one in (plain, f"{plain}_{place}", *(f"{plain}_{n}" for n in range(2, 999))) if one not in keys)
+    numbered = (f"{plain}_{number}" for number in itertools.count(2))
+    key = next(one for one in itertools.chain((plain, f"{plain}_{place}"), numbered) if one not in keys)
     keys.add(key)
     return key
 
@@ -409,9 +417,9 @@ def json_schema(value: Any) -> Any:  # noqa: ANN401 - JSON
         return value
     found: dict[str, Any] = {}
     for key, item in value.items():
-        if key in ("properties", "patternProperties", "$defs", "definitions") and isinstance(item, Mapping):
+        if key in _NAMED and isinstance(item, Mapping):
             found[key] = {name: json_schema(below) for name, below in item.items()}
-        elif key in ("enum", "const", "default", "examples", "required"):
+        elif key in _VALUES:
             found[key] = item
         elif key not in _OWN and not key.startswith("x-") and (key != "format" or item in FORMATS):
             found[key] = json_schema(item)  # formats such as int64 are OpenAPI's
@@ -429,3 +437,31 @@ def _nullable(schema: dict[str, Any]) -> dict[str, Any]:
     if isinstance(kind, str) and "enum" not in schema:
         return {**schema, "type": [kind, "null"]}
     return {"anyOf": [schema, {"type": "null"}]}
+
+
+def brief(schema: Any, most: int) -> Any:  # noqa: ANN401 - JSON
+    """Return a schema as JSON of about ``most`` characters: what is nested deeply may then be anything.
+
+    A shorter schema never forbids what the whole one allows.
+    """
+    for levels in (8, 5, 3, 2, 1):
+        if len(json.dumps(schema)) <= most:
+            break
+        schema = _cut(schema, levels)
+    return schema
+
+
+def _cut(schema: Any, levels: int) -> Any:  # noqa: ANN401 - JSON
+    if not isinstance(schema, dict):
+        return schema
+    found: dict[str, Any] = {}
+    for key, item in schema.items() if levels else ():
+        if key in _FOR_PEOPLE or key in _STRICTER_IF_CUT or (key == "oneOf" and "anyOf" in schema):
+            continue
+        if key in _NAMED and isinstance(item, dict):
+            found[key] = {name: _cut(below, levels - 1) for name, below in item.items()}
+        elif key in ("allOf", "anyOf", "oneOf", "prefixItems") and isinstance(item, list):
+            found["anyOf" if key == "oneOf" else key] = [_cut(below, levels - 1) for below in item]
+        else:
+            found[key] = item if key in _VALUES else _cut(item, levels - 1)
+    return found

@@ -12,6 +12,7 @@ from skillgate.bench.http.messages import HEADER, OF_TRANSPORT, check_request
 from skillgate.bench.http.openapi import (
     TIMEOUT_S,
     body_of,
+    brief,
     fetched,
     is_address,
     is_json,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from skillgate.bench.starters import Wanted
 
 _MOST_DESCRIPTION = 500  # characters quoted from the document
+_MOST_SCHEMA = 4_000  # characters of the schema of an answer
 _LOCAL = "http://127.0.0.1:8080"
 _WORDS = """\
 An HTTP API. Its address is `entrypoint` in `skill.json`, and a request is `request` in `adapter.config.json` or in a
@@ -90,7 +92,7 @@ def from_document(
     changes: dict[str, Any] = {"tags": ["openapi"], "version": _version(document, notices)}
     if len(calls) == 1:
         config["request"] = first.request
-        changes |= {"inputSchema": first.input_schema, "outputSchema": first.output_schema}
+        changes |= {"inputSchema": first.input_schema, "outputSchema": first.output_schema or {}}
     skill = spec(described, "http", server, **changes)
     if len(calls) > 1:
         del skill["inputSchema"], skill["outputSchema"]
@@ -148,7 +150,7 @@ class _Call(NamedTuple):
     operation: Operation
     request: dict[str, Any]
     values: tuple[Parameter, ...]  # with a JSON or text body, if there is one
-    answer: Any  # resolved schema of a JSON answer; None if there is none
+    output_schema: dict[str, Any] | None  # of a JSON answer, empty if unknown or not valid; None: it is not JSON
     status: str  # of the answer, such as 200 or 2XX
     statuses: tuple[str, ...]  # all that the document names
 
@@ -158,15 +160,6 @@ class _Call(NamedTuple):
         required = [one.key for one in self.values if one.required]
         properties = {one.key: json_schema(one.schema) for one in self.values}
         return {"type": "object", "properties": properties, **({"required": required} if required else {})}
-
-    @property
-    def output_schema(self) -> dict[str, Any]:
-        """The schema of the answer, empty if unknown or not valid."""
-        from skillgate.bench.schemas import format_problem, schema_problem  # imports a package of an extra
-
-        schema = json_schema(self.answer)
-        is_usable = isinstance(schema, dict) and schema_problem(schema) is None and format_problem(schema) is None
-        return schema if is_usable else {}
 
 
 def _call_of(document: Document, operation: Operation, notices: list[str]) -> _Call:
@@ -195,8 +188,16 @@ def _call_of(document: Document, operation: Operation, notices: list[str]) -> _C
     if status in responses:
         response = document.mapping(responses[status], f"{operation.label}: responses.{status}")
         media = media_of(document, response.get("content"), is_json)
-        answer = None if media is None else document.schema(media.get("schema", {}))
+        answer = None if media is None else _usable(document.schema(media.get("schema", {})))
     return _Call(operation, request | body, tuple(values), answer, status, tuple(map(str, responses)))
+
+
+def _usable(schema: object) -> dict[str, Any]:
+    from skillgate.bench.schemas import format_problem, schema_problem  # imports a package of an extra
+
+    found = brief(json_schema(schema), _MOST_SCHEMA)
+    is_usable = isinstance(found, dict) and schema_problem(found) is None and format_problem(found) is None
+    return found if is_usable else {}
 
 
 def _tasks(call: _Call, *, is_only: bool, has_token: bool) -> Iterator[dict[str, Any]]:
@@ -232,7 +233,7 @@ def _tasks(call: _Call, *, is_only: bool, has_token: bool) -> Iterator[dict[str,
 
 def _expected(call: _Call) -> tuple[dict[str, Any], dict[str, Any]]:
     """Expect the documented JSON, else the documented status."""
-    if call.answer is not None and call.operation.method != "head":
+    if call.output_schema is not None and call.operation.method != "head":
         return {"type": "json_schema", "schema": call.output_schema or {"not": {"type": "null"}}}, {}
     at_status = {"evaluator": {"path": "/status"}}
     if call.status.isdigit():
