@@ -6,18 +6,21 @@ import ipaddress
 import re
 import socket
 import threading
+from base64 import b64encode
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import quote, quote_plus, urljoin, urlsplit
 
 from skillgate.bench.answers import without
+from skillgate.bench.http.messages import CARRIES_TOKEN, HEADER, OF_TRANSPORT
 from skillgate.bench.ports import passed, require_passable
+from skillgate.bench.steps import names_of
 from skillgate.errors import UsageError
-from skillgate.format import printable
-from skillgate.model.benchmark import AuthType
+from skillgate.format import did_you_mean, printable
+from skillgate.model.benchmark import AdapterType, AuthType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from skillgate.bench.ports import Surroundings
     from skillgate.model.benchmark import Runnable
@@ -25,14 +28,9 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"[a-z0-9_]([a-z0-9_.-]*[a-z0-9_.])?")
 _PLATFORM = "168.63.129.16"  # a public address, but on Azure the host with its secrets
 _SHOWN = 200  # characters of quoted text in a message
-_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _TOKEN = re.compile(r"[\x21-\x7e]+")
-_OURS = frozenset(
-    (
-        *("authorization", "x-api-key", "proxy-authorization", "cookie", "host", "content-length", "content-type"),
-        *("transfer-encoding", "connection", "accept", "accept-encoding", "te", "upgrade", "expect"),
-    )
-)
+_API_KEY = "X-API-Key"
+_OURS = CARRIES_TOKEN | OF_TRANSPORT | {"content-type", "accept"}
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 
@@ -183,6 +181,8 @@ class Target(NamedTuple):
     headers: Mapping[str, str]  # sent with each request; may contain the token
     secrets: tuple[str, ...]  # never in a message or output
     hosts: Hosts
+    query: Mapping[str, str]  # sent with each request; may contain the token
+    plain_headers: Mapping[str, str]  # without the token
 
     def redacted(self, value: Any) -> Any:  # noqa: ANN401 - JSON
         """Return JSON without the secrets, also in keys."""
@@ -202,13 +202,22 @@ def target_of(skill: Runnable, surroundings: Surroundings) -> Target:
     """
     hosts = hosts_of(surroundings)
     url = _allowed(skill, hosts)
-    headers = dict(_headers(skill))
+    plain, config = _headers(skill), skill.config
     token = _token(skill, surroundings)
-    if token and skill.config.auth_type is AuthType.BEARER:
+    headers, query = dict(plain), dict[str, str]()
+    secrets: tuple[str, ...] = (token,) if token else ()
+    if token and config.auth_type is AuthType.BEARER:
         headers["Authorization"] = f"Bearer {token}"
+    elif token and config.auth_type is AuthType.BASIC:
+        coded = b64encode(token.encode()).decode()
+        headers["Authorization"] = f"Basic {coded}"
+        secrets = (token, coded, token.partition(":")[2])
+    elif token and config.auth_in == "query":
+        query[config.auth_name or _API_KEY] = token
+        secrets = (token, quote(token, safe=""), quote_plus(token))
     elif token:
-        headers["X-API-Key"] = token
-    return Target(url, headers, (token,) if token else (), hosts)
+        headers[config.auth_name or _API_KEY] = token
+    return Target(url, headers, tuple(dict.fromkeys(secrets)), hosts, query, plain)
 
 
 def check_target(skill: Runnable) -> None:
@@ -219,8 +228,28 @@ def check_target(skill: Runnable) -> None:
     """
     _url(skill)
     _headers(skill)
+    problems = [f"{skill.shown}: {line}" for line in _check_api(skill)]
+    if problems:
+        raise UsageError("\n".join(problems))
     if (name := _token_name(skill)) is not None:
         require_passable(name, {name}, where=f"{skill.shown}: authTokenEnvKey")
+
+
+def _check_api(skill: Runnable) -> Iterator[str]:
+    """Yield conflicts of the settings that only HTTP APIs have."""
+    config = skill.config
+    is_key = config.auth_type is AuthType.API_KEY
+    if not is_key and (config.auth_name is not None or config.auth_in != "header"):
+        yield "authName, authIn: only for authType api-key"
+    if config.auth_in == "query" and skill.spec.adapter_type is not AdapterType.HTTP:
+        yield "authIn: query is only for adapterType http"
+    name = config.auth_name
+    if name is not None and config.auth_in == "header" and (not HEADER.fullmatch(name) or name.lower() in OF_TRANSPORT):
+        yield f"authName: {name[:80]!r} is not a header for a token"
+    properties = skill.spec.input_schema.get("properties")
+    known = properties if isinstance(properties, dict) else {}
+    for key in sorted(names_of(config.request) - known.keys()) if known else ():
+        yield f"request: inputSchema has no property {key}{did_you_mean(key, known)}"
 
 
 def origin_of(url: str) -> tuple[str, str, int]:
@@ -286,7 +315,7 @@ def _url(skill: Runnable) -> str:
 def _headers(skill: Runnable) -> Mapping[str, str]:
     where = f"{skill.shown}: headers"
     for name, value in skill.config.headers.items():
-        if not _HEADER.fullmatch(name):
+        if not HEADER.fullmatch(name):
             raise UsageError(f"{where}: {name[:80]!r} is not a header name")
         if name.lower() in _OURS:
             raise UsageError(f"{where}: {name} cannot be set here; for a token use authType and authTokenEnvKey")
@@ -300,7 +329,7 @@ def _token_name(skill: Runnable) -> str | None:
     where = f"{skill.shown}: authTokenEnvKey"
     if kind is AuthType.NONE:
         if name is not None:
-            words = "is not used; set authType to bearer or api-key, or remove it"
+            words = "is not used; set authType to bearer, basic or api-key, or remove it"
             raise UsageError(f"{where}: {name[:80]} {words}")
         return None
     if name is None:
@@ -316,4 +345,6 @@ def _token(skill: Runnable, surroundings: Surroundings) -> str:
     token = passed(name, surroundings.environ, surroundings.allow_env, where=where).strip()
     if not _TOKEN.fullmatch(token):
         raise UsageError(f"{where}: {name[:80]} contains a character that is not allowed in a header")
+    if skill.config.auth_type is AuthType.BASIC and ":" not in token:
+        raise UsageError(f"{where}: {name[:80]}: authType basic needs user:password")
     return token

@@ -34,16 +34,22 @@ class _NotFiniteError(ValueError):
     """NaN or an infinity, which JSON does not have."""
 
 
-def part(output: Any, evaluator: Evaluator) -> Any:  # noqa: ANN401 - JSON
-    """Return the value to score: at the evaluator's path; without a path, the only value of a wrapper object.
+class HttpAnswer(dict[str, Any]):
+    """The answer of an HTTP API: ``status``, ``headers`` and ``body``."""
 
-    In scope ``output`` the whole answer is scored.
+
+def part(output: Any, evaluator: Evaluator) -> Any:  # noqa: ANN401 - JSON
+    """Return the value to score: at the evaluator's path; without a path, a body or the only value of a wrapper object.
+
+    In scope ``output`` the wrapper is scored too.
 
     Raises:
         MissingPartError: There is no value at the path.
     """
     if evaluator.path is not None:
         return at(output, evaluator.path)
+    if isinstance(output, HttpAnswer):
+        return output["body"]
     if isinstance(output, dict) and len(output) == 1 and evaluator.scope != OUTPUT:
         (key,) = output
         return output[key] if key in WRAPPERS else output
@@ -169,7 +175,9 @@ def redacted(reply: Reply, secrets: Sequence[str]) -> Reply:
     hidden = [secret for secret in secrets if len(secret) >= _SHORTEST]
     if not hidden:
         return reply
-    refusal = reply.refusal and reply.refusal._replace(text=without(reply.refusal.text, hidden))
+    refusal = reply.refusal
+    if refusal is not None:
+        refusal = refusal._replace(text=without(refusal.text, hidden), answer=without(refusal.answer, hidden))
     return reply._replace(output=without(reply.output, hidden), error=without(reply.error, hidden), refusal=refusal)
 
 

@@ -37,12 +37,18 @@ def output_notices(skills: Sequence[Runnable], results: Sequence[TaskResult]) ->
     """Yield a notice for each skill whose outputSchema some of its answers do not fit."""
     for skill in skills:
         answers = {
-            result.task_id: result.output.value
+            result.task_id: _answer(skill, result.output.value)
             for result in results
             if result.skill_id == skill.key and result.status in (Status.PASS, Status.FAIL)
             if result.output is not None and not result.output.truncated and result.scorer_type != ERROR
         }
         yield from _notices(skill, "outputSchema", skill.spec.output_schema, answers, "answers do not fit")
+
+
+def _answer(skill: Runnable, output: Any) -> Any:  # noqa: ANN401 - JSON
+    """Return what a schema describes: of an HTTP API, the body."""
+    is_whole = isinstance(output, dict) and output.keys() == {"status", "headers", "body"}
+    return output["body"] if is_whole and skill.spec.adapter_type is AdapterType.HTTP else output
 
 
 def _notices(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from skillgate.bench.request import Permissions
     from skillgate.console import Console
 
-OF_OPENAPI = "python_script"
+OF_OPENAPI = "http_request"
 OF_MCP = "mcp_tool"
 _MOST_NAME = 64  # characters, from the SKILL.md specification
 _MOST_DESCRIPTION = 1_024
@@ -33,11 +33,12 @@ class CreateRequest(NamedTuple):
 
     name: str | None  # the id is derived from it; required, except for an MCP server
     template: str | None  # None: the default, or the one for OpenAPI
-    openapi: str | None  # OpenAPI document with the operation to call
-    operation: str | None  # an operationId, or method and path; None if there is only one
+    openapi: str | None  # path or address of an OpenAPI document with the operations to call
+    operation: tuple[str, ...]  # each an operationId, or method and path; empty if there is only one
+    server: str | None  # address of the API; None: that of the document
     mcp: str | None  # the command or address of an MCP server
     call_tools: bool  # whether to call every tool of the server, to see its answer
-    token_env: str | None  # variable with the bearer token of the server
+    token_env: str | None  # variable with the token of the server
     directory: str  # parent directory
     description: str
     force: bool  # whether to overwrite the template's files
@@ -94,9 +95,10 @@ def create(request: CreateRequest, permissions: Permissions, session: Console) -
     if request.openapi is None:
         files = STARTERS.load(template).files(wanted)
     else:
-        from skillgate.bench.openapi import from_document  # rarely needed
+        from skillgate.bench.http.starters import OpenApiSource, from_document  # rarely needed
 
-        files, notices = from_document(request.openapi, request.operation, wanted, cwd=cwd)
+        source = OpenApiSource(request.openapi, request.operation, request.server, request.token_env)
+        files, notices = from_document(source, wanted, permissions, cwd=cwd)
     place = _write_all(files, wanted.id, request.directory, cwd=cwd, force=request.force)
     return Created(wanted.id, template, place, tuple(files), notices)
 
@@ -105,11 +107,13 @@ def _template(request: CreateRequest) -> str:
     if request.openapi is not None:
         if request.mcp is not None:
             raise UsageError("--from-mcp and --from-openapi exclude each other")
-        if request.template not in (None, OF_OPENAPI):
-            raise UsageError(f"--from-openapi always uses template {OF_OPENAPI}; remove --from-template")
+        if request.template is not None:
+            raise UsageError("--from-openapi uses no template; remove --from-template")
+        if request.call_tools:
+            raise UsageError("--call-tools requires --from-mcp COMMAND|URL")
         return OF_OPENAPI
-    if request.operation is not None:
-        raise UsageError("--operation requires --from-openapi FILE")
+    if request.operation or request.server is not None:
+        raise UsageError(f"--{'operation' if request.operation else 'server'} requires --from-openapi FILE|URL")
     if request.mcp is not None:
         if request.template is not None:
             raise UsageError("--from-mcp uses no template; remove --from-template")

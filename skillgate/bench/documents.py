@@ -13,8 +13,9 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from skillgate.bench.http.messages import check_request
 from skillgate.bench.ports import Rules
-from skillgate.bench.steps import names_in
+from skillgate.bench.steps import names_in, names_of
 from skillgate.errors import CodecError, UsageError
 from skillgate.format import did_you_mean
 from skillgate.model.benchmark import (
@@ -30,6 +31,7 @@ from skillgate.model.benchmark import (
     SCOPES,
     SKILL_ID,
     STATIC,
+    TOKEN_PLACES,
     VERSION,
     WITHOUT_ENTRYPOINT,
     WORK_DIRS,
@@ -174,6 +176,9 @@ def check_config(config: AdapterConfig) -> Iterator[str]:
         yield "env: contains a NUL character"
     if config.args and not config.command:
         yield "args: requires command; otherwise write the whole command line as the entrypoint"
+    if config.auth_in not in TOKEN_PLACES:
+        yield f"authIn: expected {' or '.join(TOKEN_PLACES)}, found {config.auth_in[:80]!r}"
+    yield from check_request(config.request)
 
 
 def check_benchmark(benchmark: Benchmark) -> Iterator[str]:
@@ -241,11 +246,22 @@ def check_steps(task: Task) -> Iterator[str]:
     known = set(task.input_data) if task.steps else set()
     if not task.steps and (task.setup or task.teardown):
         yield from (f"inputData: {line}" for line in _unknown(task.input_data, known | _captured(task.setup)))
+    if task.steps and task.request is not None:
+        yield "request: has no effect in a task with steps; write it in each step"
+    yield from check_request(task.request)
+    values = {*task.input_data, *_captured(task.setup)}
+    yield from (f"request: {line}" for line in _unknown_names(names_of(task.request), values))
     for key, steps in (("setup", task.setup), ("steps", task.steps), ("teardown", task.teardown)):
         if len(steps) > MAX_STEPS:
             yield f"{key}: expected at most {MAX_STEPS} steps, found {len(steps)}"
         for index, step in enumerate(steps):
-            lines = (*_check_step(step), *(f"inputData: {line}" for line in _unknown(step.input_data, known)))
+            used = _unknown_names(names_of(step.request), known | step.input_data.keys())
+            lines = (
+                *_check_step(step),
+                *(f"inputData: {line}" for line in _unknown(step.input_data, known)),
+                *check_request(step.request),
+                *(f"request: {line}" for line in used),
+            )
             yield from (f"{key}[{index}].{line}" for line in lines)
             known |= step.capture.keys()
 
@@ -257,6 +273,11 @@ def _captured(steps: Iterable[Step]) -> set[str]:
 def _unknown(data: Any, known: Collection[str]) -> Iterator[str]:  # noqa: ANN401 - JSON
     for name in sorted(names_in(data) - set(known)):
         yield f"no earlier step captures {{{{{name}}}}}{did_you_mean(name, known)}"
+
+
+def _unknown_names(names: Collection[str], known: Collection[str]) -> Iterator[str]:
+    for name in sorted(set(names) - set(known)):
+        yield f"there is no value for {{{{{name}}}}}{did_you_mean(name, known)}"
 
 
 def _check_step(step: Step) -> Iterator[str]:

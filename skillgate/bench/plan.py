@@ -25,6 +25,7 @@ from skillgate.bench.documents import (
     scorers_of,
     scoring_of,
 )
+from skillgate.bench.http.messages import unsendable
 from skillgate.bench.isolation.processes import SHARED
 from skillgate.bench.isolation.sandbox import answers_of
 from skillgate.bench.isolation.spawner import ProcessSpawner
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from skillgate.model.benchmark import Loaded, Runnable, Step, Task
 
 PROSE_TIMEOUT_MS = 600_000  # default for prose skills: the maximum wait for one model answer
+_MOST_PROBLEMS = 20
 _MIB = 1024 * 1024
 _SQLITE = ("", "-wal", "-shm", "-journal")
 
@@ -311,6 +313,10 @@ def _adapter(skill: Runnable, surroundings: Surroundings, loaded: Loaded) -> Ada
         runs = ", ".join(ADAPTERS.names())
         raise UsageError(f"{skill.shown}: {kind} skills are not supported; supported: {runs}")
     refuse(f"{skill.shown}: {line}" for line in _unfit(kind, loaded.benchmark.tasks))
+    if kind == AdapterType.HTTP.value:
+        more = (loaded.benchmark.server,) if loaded.benchmark.server else ()
+        tasks = ((task, unsendable(skill.config.request, task, more)) for task in loaded.benchmark.tasks)
+        refuse((f"{skill.shown}: task {task.id!r}: {line}" for task, lines in tasks for line in lines), _MOST_PROBLEMS)
     adapter: Adapter = ADAPTERS.load(kind).open_adapter(skill, surroundings)
     return adapter
 
@@ -323,6 +329,8 @@ def _unfit(kind: str, tasks: Sequence[Task]) -> Iterator[str]:
             yield f"task {task.id!r} has steps, which {kind} skills cannot do"
         elif kind != AdapterType.MCP.value and any(call.tool is not None for call in calls):
             yield f"task {task.id!r} names a tool, which only mcp skills have"
+        elif kind != AdapterType.HTTP.value and any(call.request is not None for call in calls):
+            yield f"task {task.id!r} has a request, which only http skills can make"
 
 
 def _answers(skills: Sequence[Runnable], loaded: Loaded, request: EvalRequest, session: Console) -> Answers:

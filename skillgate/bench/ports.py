@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from skillgate.model.bench import BenchUsage, ErrorKind
-    from skillgate.model.benchmark import Evaluator, Expected, Task
+    from skillgate.model.benchmark import Evaluator, Expected, HttpRequest, Task
     from skillgate.model.exchange import Answer, Request
 
 MAX_WORDS = 2_000  # characters of an error in a report
@@ -143,6 +143,8 @@ class Call(NamedTuple):
     run: int  # from 1
     tool: str | None = None  # the MCP tool that the task or step names
     refusable: bool = False  # whether the task or step expects a refusal
+    request: HttpRequest | None = None  # the HTTP request that the task or step makes
+    values: Mapping[str, Any] | None = None  # what that request can use; None: ``data``
 
 
 class Refusal(NamedTuple):
@@ -150,6 +152,7 @@ class Refusal(NamedTuple):
 
     code: int | None  # the HTTP status, exit code or JSON-RPC code; None: an MCP tool's error has none
     text: str  # its own words
+    answer: Any = None  # all of it, for the path of a scorer; None: there is nothing but the text
 
 
 class Reply(NamedTuple):

@@ -193,7 +193,7 @@ def _attempt(item: Item, job: Job) -> Carried:
     timeout_s = task.timeout_ms / 1000 if task.timeout_ms else job.timeout_s[item.skill.key]
     adapter = job.adapters[item.skill.key]
     data = {**job.added, **task.input_data}
-    call = Call(task, data, timeout_s, item.run, task.tool, job.scorer_names[task.id] == ERROR)
+    call = Call(task, data, timeout_s, item.run, task.tool, job.scorer_names[task.id] == ERROR, task.request)
     if has_steps(task):
         try:
             carried = walk(call._replace(data=job.added), adapter, job.checks[task.id], job.clock)

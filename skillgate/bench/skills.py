@@ -369,6 +369,8 @@ def check_runnable(skill: Runnable) -> None:
         UsageError: With the reason.
     """
     kind = skill.spec.adapter_type
+    if skill.config.request is not None and kind is not AdapterType.HTTP:
+        raise UsageError(f"{skill.shown}: request: only for adapterType http, found {kind.value}")
     if kind is AdapterType.SKILLMD:
         from skillgate.bench.adapters.skillmd import subject_of  # imports sessions
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from skillgate.bench.answers import MissingPartError, at, searched
 from skillgate.bench.ports import Reply, WithSessions
 from skillgate.model.bench import ErrorKind
-from skillgate.model.benchmark import CAPTURED, ERROR, Step
+from skillgate.model.benchmark import ABSENT, CAPTURED, ERROR, Step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from skillgate.bench.ports import Adapter, Call, Checks, Scored, Scorer
-    from skillgate.model.benchmark import Task
+    from skillgate.model.benchmark import HttpRequest, Task
 
 _LEAST_S = 0.001
 
@@ -58,7 +58,7 @@ def walk(call: Call, adapter: Adapter, checks: Checks, clock: Callable[[], float
     """
     task = call.task
     if not task.steps:
-        single = Step(tool=task.tool, input_data=task.input_data)
+        single = Step(tool=task.tool, request=task.request, input_data=task.input_data)
         checks = (*checks[: len(task.setup)], None, *checks[len(task.setup) :])
     steps = task.steps or (single,)
     groups = {"setup": task.setup, "step": steps, "teardown": task.teardown}
@@ -130,8 +130,18 @@ class _Walk:
 
     def _reply(self, one: _Planned, left_s: float, *, is_last: bool = False) -> tuple[Reply, float]:
         data = {**self._call.data, **filled(dict(one.step.input_data), self._values)}
+        values = {**self._values, **data}
+        for name in names_of(one.step.request):
+            _value(name, values)
         refusable = (one.check is not None and one.check[0] == ERROR) or (is_last and self._call.refusable)
-        call = self._call._replace(data=data, timeout_s=max(_LEAST_S, left_s), tool=one.step.tool, refusable=refusable)
+        call = self._call._replace(
+            data=data,
+            timeout_s=max(_LEAST_S, left_s),
+            tool=one.step.tool,
+            refusable=refusable,
+            request=one.step.request,
+            values=values,
+        )
         began = self._clock()
         reply = self._adapter.invoke(call)
         if reply.kind is ErrorKind.TIMEOUT:
@@ -162,7 +172,8 @@ def _shown(reply: Reply) -> Mapping[str, Any]:
     return {"error": reply.error, **({"output": reply.output} if reply.answered else {})}
 
 
-_PLACE = re.compile(rf"\{{\{{ *({CAPTURED}) *\}}\}}")
+PLACE = re.compile(rf"\{{\{{ *({CAPTURED}) *\}}\}}")
+"""A name in the input or request of a step, as a pattern."""
 
 
 class MissingValueError(LookupError):
@@ -170,12 +181,21 @@ class MissingValueError(LookupError):
 
 
 def names_in(data: Any) -> set[str]:  # noqa: ANN401 - JSON
-    """Return the names that a step's input uses."""
+    """Return the names that JSON uses."""
     if isinstance(data, str):
-        return set(_PLACE.findall(data))
+        return set(PLACE.findall(data))
     if isinstance(data, dict):
         return {name for value in data.values() for name in names_in(value)}
     return {name for value in data for name in names_in(value)} if isinstance(data, list | tuple) else set()
+
+
+def names_of(request: HttpRequest | None) -> set[str]:
+    """Return the names that a request cannot do without."""
+    if request is None:
+        return set()
+    body = None if request.json is ABSENT else request.json
+    parts = (request.path, dict(request.query), dict(request.headers), body, dict(request.form or {}), request.text)
+    return {name for part in parts for name in names_in(part)}
 
 
 def filled(data: Any, values: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON
@@ -185,10 +205,10 @@ def filled(data: Any, values: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON
         MissingValueError: A value is missing.
     """
     if isinstance(data, str):
-        whole = _PLACE.fullmatch(data)
+        whole = PLACE.fullmatch(data)
         if whole is not None:
             return _value(whole[1], values)
-        return _PLACE.sub(lambda found: searched(_value(found[1], values), "json"), data)
+        return PLACE.sub(lambda found: searched(_value(found[1], values), "json"), data)
     if isinstance(data, dict):
         return {key: filled(value, values) for key, value in data.items()}
     return [filled(value, values) for value in data] if isinstance(data, list | tuple) else data

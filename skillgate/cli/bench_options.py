@@ -83,13 +83,13 @@ def add_running(parser: argparse.ArgumentParser) -> None:
 
 
 def add_server(parser: argparse.ArgumentParser) -> None:
-    """Declare how to reach an MCP server that is named by a command or an address."""
-    parser.add_argument("--token-env", metavar="NAME", help=Rare("the variable with the bearer token of an MCP server"))
+    """Declare how to reach a server that is named by a command or an address."""
+    parser.add_argument("--token-env", metavar="NAME", help=Rare("the variable with the token of a server"))
     parser.add_argument(
         "--run-as-caller", action="store_true", help=Rare("run the program of an MCP server as you, as root too")
     )
     _words(parser, f"--{settings.ALLOW_ENV.key}", "NAME", Rare("a variable that --token-env may name; repeatable"))
-    hosts = "a private host that an MCP server may have; repeatable"
+    hosts = "a private host that a server may have; repeatable"
     _words(parser, f"--{settings.ALLOW_HOST.key}", "HOST[:PORT]", Rare(hosts))
 
 

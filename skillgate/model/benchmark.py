@@ -52,12 +52,50 @@ RESTARTS = ("per-task", "per-run", "per-call")
 _Plain = Annotated[str, Form(pattern=NO_NUL)]
 
 
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+TOKEN_PLACES = ("header", "query")
+
+
+class Absent(Enum):
+    """Marks a missing key, since ``null`` is a value too."""
+
+    ABSENT = "absent"
+
+
+ABSENT = Absent.ABSENT
+
+
 class AuthType(Enum):
-    """How an http skill expects its token: ``Authorization: Bearer``, ``X-API-Key``, or not at all."""
+    """How a server expects its token: ``Authorization: Bearer`` or ``Basic``, an API key, or not at all."""
 
     NONE = "none"
     BEARER = "bearer"
+    BASIC = "basic"  # the variable has ``user:password``
     API_KEY = "api-key"
+
+
+@camel
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpRequest:
+    """A request to an HTTP API.
+
+    In its texts, ``{{name}}`` is a value of the task's input, or one that an earlier step captured. A value of a query,
+    header, form or JSON object that is ``{{name?}}`` is left out if there is none of that name.
+    """
+
+    CLOSED: ClassVar[bool] = True
+    RULES: ClassVar[Mapping[str, Any]] = {
+        "allOf": [{"not": {"required": list(both)}} for both in (("json", "form"), ("json", "text"), ("form", "text"))]
+    }
+
+    method: Annotated[str | None, Form(enum=(*METHODS, None))] = None  # None: POST with a body, else GET
+    path: Annotated[str | None, Form(pattern="^/")] = None  # below the entrypoint; None: the entrypoint itself
+    query: Mapping[str, Any] = field(default_factory=dict)  # a list is sent item by item, null not at all
+    headers: Mapping[str, str | None] = field(default_factory=dict)  # null is not sent
+    json: Any = ABSENT  # the body, at most one of these three
+    form: Mapping[str, Any] | None = None
+    text: str | None = None  # ``""`` is no body
+    auth: bool | None = None  # false: without the skill's token
 
 
 @camel
@@ -76,7 +114,10 @@ class AdapterConfig:
     base_url: str | None = None  # what a relative entrypoint is joined to (RFC 3986); an absolute one wins
     auth_type: AuthType = AuthType.NONE
     auth_token_env_key: str | None = None
+    auth_name: str | None = None  # of an api-key: its header or query parameter; None: ``X-API-Key``
+    auth_in: Annotated[str, Form(enum=TOKEN_PLACES)] = "header"  # where an api-key is sent
     headers: Mapping[str, str] = field(default_factory=dict)  # to send to an http or MCP server beside
+    request: HttpRequest | None = None  # to an HTTP API; None: a POST of skill, version and input
     command: _Plain | None = None
     args: tuple[_Plain, ...] = ()
     env: Mapping[_Plain, _Plain] = field(default_factory=dict)
@@ -241,6 +282,7 @@ class Step:
     FREE: ClassVar[str] = FREE
 
     tool: str | None = None  # as in a task
+    request: HttpRequest | None = None  # as in a task
     input_data: Mapping[str, Any] = field(default_factory=dict)
     expected_output: Expected | None = None  # a check of this step, with its type; None for no check
     evaluator: Evaluator = _PLAIN
@@ -263,6 +305,7 @@ class Task:
     expected_output: Expected
     input_data: Mapping[str, Any] = field(default_factory=dict)  # with ``steps``: values that they can use
     tool: str | None = None  # the MCP tool to call; None: that of the skill
+    request: HttpRequest | None = None  # to an HTTP API; its keys override those of the skill
     steps: Annotated[tuple[Step, ...], Form(maxItems=MAX_STEPS)] = ()  # empty: one call with the input
     setup: Annotated[tuple[Step, ...], Form(maxItems=MAX_STEPS)] = ()  # before; neither in the latency nor shown
     teardown: Annotated[tuple[Step, ...], Form(maxItems=MAX_STEPS)] = ()  # after, whatever happened

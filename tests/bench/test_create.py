@@ -11,8 +11,7 @@ import subprocess
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -22,7 +21,7 @@ from tests.bench.made import run
 from tests.listening import hear_ctrl_c
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    pass
 
 PROGRAMS = ("http_request", "python_script", "mcp_tool")
 
@@ -232,6 +231,7 @@ def test_a_hostile_name_stays_text(tmp_path: Path) -> None:
         ((), "--name"),
         (("--name", "a", "--from-template", "python-script"), "python_script"),
         (("--name", "a", "--operation", "x"), "--from-openapi"),
+        (("--name", "a", "--server", "http://x"), "--from-openapi"),
         (("--name", "a", "--from-openapi", "x.json", "--from-template", "mcp_tool"), "--from-template"),
         (("--name", "a", "--from-openapi", "x.json"), "x.json"),
         (("--name", "a", "--description", "two\nlines"), "--description"),
@@ -288,230 +288,6 @@ def test_all_is_written_or_nothing(tmp_path: Path) -> None:
     assert done.code == 2
     assert files(tmp_path / "skills") == []
     assert [path.name for path in (tmp_path / "skills").iterdir()] == ["a"]
-
-
-class Shop(BaseHTTPRequestHandler):
-    """A small API of a shop, which notes what it was asked."""
-
-    asked: ClassVar[list[tuple[str, str, dict[str, str], Any]]] = []
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-    def do_GET(self) -> None:
-        length = int(self.headers.get("Content-Length") or 0)
-        body = json.loads(self.rfile.read(length)) if length else None
-        self.asked.append((self.command, self.path, {k.lower(): v for k, v in self.headers.items()}, body))
-        if "words" in self.path:
-            self.wfile.write(b"HTTP/1.0 200 OK\r\n\r\n<html>")
-        elif "away" in self.path:
-            self._send(302, {}, ("Location", "http://127.0.0.1:9/elsewhere"))
-        elif "missing" not in self.path:
-            self._send(201 if body else 200, {"id": 7, "total": 2.5, "note": None})
-        else:
-            self._send(404, {"error": "no such thing"})
-
-    do_POST = do_GET  # noqa: N815
-
-    def _send(self, status: int, value: Any, *headers: tuple[str, str]) -> None:
-        data = json.dumps(value).encode()
-        self.send_response(status)
-        for name, text in (*headers, ("Content-Length", str(len(data)))):
-            self.send_header(name, text)
-        self.end_headers()
-        self.wfile.write(data)
-
-
-@pytest.fixture
-def shop() -> Iterator[str]:
-    Shop.asked.clear()
-    with ThreadingHTTPServer(("127.0.0.1", 0), Shop) as server:
-        thread = Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
-        thread.join()
-
-
-def document(url: str, **changes: Any) -> dict[str, Any]:
-    order = {"$ref": "#/components/schemas/Order"}
-    json_of = {"content": {"application/json": {"schema": order}}}
-    return {
-        "openapi": "3.0.3",
-        "info": {"title": "Shop", "version": "2.1.0"},
-        "servers": [{"url": url + "/{base}", "variables": {"base": {"default": "v1"}}}],
-        "paths": {
-            "/orders/{id}": {
-                "parameters": [{"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}],
-                "get": {
-                    "operationId": "getOrder",
-                    "summary": "Get one order",
-                    "parameters": [
-                        {"name": "fields", "in": "query", "example": ["id", "a b"], "schema": {"type": "array"}},
-                        {"name": "X-Trace", "in": "header", "schema": {"type": "string"}},
-                    ],
-                    "responses": {"200": json_of},
-                },
-            },
-            "/orders": {"post": {"requestBody": {"required": True, **json_of}, "responses": {"201": json_of}}},
-        },
-        "components": {
-            "schemas": {
-                "Order": {
-                    "type": "object",
-                    "required": ["id", "total"],
-                    "properties": {
-                        "id": {"type": "integer", "example": 7},
-                        "total": {"type": "number", "minimum": 0, "exclusiveMinimum": True, "example": 2.5},
-                        "note": {"type": "string", "nullable": True},
-                        "parent": {"$ref": "#/components/schemas/Order"},
-                    },
-                }
-            }
-        },
-        **changes,
-    }
-
-
-def from_document(cwd: Path, value: Any, *words: str) -> Any:
-    (cwd / "api.json").write_text(value if isinstance(value, str) else json.dumps(value))
-    return run(cwd, "create", "--name", "order", "--from-openapi", "api.json", *words)
-
-
-def test_a_skill_of_an_operation_calls_the_api(shop: str, tmp_path: Path) -> None:
-    pytest.importorskip("jsonschema", reason="schemas are checked by a package of an extra")
-    done = from_document(tmp_path, document(shop), "--operation", "getOrder")
-    assert done.code == 0, done.err
-    assert run(tmp_path, "bench", "validate", "skills").code == 0
-    assert run(tmp_path, "bench", "check", "skills/order/tests/basic.eval.json").code == 0
-    done = evaluated(tmp_path, "skills/order", "--exit-on-fail")
-    assert done.code == 0, done.out
-    assert Shop.asked[0][:2] == ("GET", "/v1/orders/text?fields=id&fields=a+b")
-    spec = json.loads((tmp_path / "skills/order/skill.json").read_text())
-    assert (spec["version"], spec["inputSchema"]["required"]) == ("2.1.0", ["id"])
-    assert list(spec["inputSchema"]["properties"]) == ["id", "fields", "X-Trace"]
-    assert spec["outputSchema"]["properties"]["total"] == {"type": "number", "exclusiveMinimum": 0}
-    assert spec["outputSchema"]["properties"]["note"] == {"type": ["string", "null"]}
-    assert spec["outputSchema"]["properties"]["parent"] == {}
-
-
-def answered(cwd: Path, given: Any, **environ: str) -> Any:
-    words = ("task", "--skill", "skills/order", "--input", json.dumps(given), "--contains", "7", "--json")
-    return run(cwd, *words, **environ)
-
-
-def test_what_it_is_given_reaches_the_api_in_its_place(shop: str, tmp_path: Path) -> None:
-    from_document(tmp_path, document(shop), "--operation", "get  /orders/{id}".replace("  ", " "))
-    answered(tmp_path, {"id": "a/../b?c", "X-Trace": "t1"})
-    (asked,) = Shop.asked
-    assert asked[1] == "/v1/orders/a%2F..%2Fb%3Fc"
-    assert asked[2]["x-trace"] == "t1"
-    for wrong in ({}, {"id": ".."}, {"id": "1", "X-Trace": "a\r\nb: c"}):
-        assert answered(tmp_path, wrong).code != 0
-    assert len(Shop.asked) == 1
-
-
-@pytest.mark.parametrize(("given", "told"), [("words", "no JSON"), ("missing", "answered 404")])
-def test_what_the_api_answers_badly_is_told(given: str, told: str, shop: str, tmp_path: Path) -> None:
-    from_document(tmp_path, document(shop), "--operation", "getOrder")
-    done = answered(tmp_path, {"id": given})
-    assert done.code == 3
-    assert told in done.out
-
-
-def test_a_body_is_sent_as_json(shop: str, tmp_path: Path) -> None:
-    pytest.importorskip("jsonschema", reason="schemas are checked by a package of an extra")
-    from_document(tmp_path, document(shop), "--operation", "POST /orders")
-    assert evaluated(tmp_path, "skills/order", "--exit-on-fail").code == 0
-    assert Shop.asked[0][0] == "POST"
-    assert Shop.asked[0][3] == {"id": 7, "total": 2.5}
-    assert answered(tmp_path, {}).code == 3  # the input has no body: nothing is sent
-    assert len(Shop.asked) == 1
-
-
-def test_a_token_comes_from_a_variable_and_follows_no_redirect(shop: str, tmp_path: Path) -> None:
-    value = document(shop, security=[{"key": []}])
-    value["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
-    done = from_document(tmp_path, value, "--operation", "getOrder")
-    assert "SKILL_ORDER_TOKEN" in done.err
-    missing = evaluated(tmp_path, "skills/order")
-    assert missing.code == 2
-    assert "SKILL_ORDER_TOKEN is not set" in missing.err
-    assert answered(tmp_path, {"id": "7"}, SKILL_ORDER_TOKEN="s3cret").code == 0
-    assert Shop.asked[0][2]["authorization"] == "Bearer s3cret"
-    away = answered(tmp_path, {"id": "away"}, SKILL_ORDER_TOKEN="s3cret")
-    assert away.code == 3
-    assert "302" in away.out
-
-
-@pytest.mark.parametrize("text", ["yaml", "json"])
-def test_several_operations_are_listed_and_none_is_chosen(text: str, tmp_path: Path) -> None:
-    import yaml
-
-    value = document("https://api.example.org")
-    done = from_document(tmp_path, yaml.safe_dump(value) if text == "yaml" else value)
-    assert done.code == 2
-    assert '"GET /orders/{id}" or getOrder' in done.err
-    assert '"POST /orders"' in done.err
-    assert from_document(tmp_path, value, "--operation", "DELETE /orders").code == 2
-    assert files(tmp_path) == ["api.json"]
-
-
-def only(url: str, **operation: Any) -> dict[str, Any]:
-    return document(url, paths={"/x": {"get": {"responses": {"204": {}}, **operation}}})
-
-
-def test_the_only_operation_is_taken_and_what_is_not_known_is_told(tmp_path: Path) -> None:
-    value = only("/relative", parameters=[{"name": "c", "in": "cookie", "schema": {}}])
-    done = from_document(tmp_path, {**value, "info": {"title": "x", "version": "1.2"}})
-    assert done.code == 0, done.err
-    assert "0.1.0" in done.err
-    assert "API_BASE_URL" in done.err
-    assert "cookie parameter 'c'" in done.err
-    assert run(tmp_path, "bench", "validate", "skills").code == 0
-
-
-@pytest.mark.parametrize(
-    ("value", "told"),
-    [
-        ("{", "not JSON"),
-        ("a: [", "api.json:1"),
-        ("[1]", "mapping"),
-        ('{"swagger": "2.0"}', "openapi"),
-        ('{"openapi": "3.1.0"}', "no operation"),
-        ('{"openapi": "3.1.0", "paths": {"/x": 3}}', "paths./x"),
-        (only("https://a.example", parameters=[{"$ref": "https://evil.example/p.json"}]), "bundle"),
-        (only("https://a.example", parameters=[{"$ref": "other.json#/p"}]), "bundle"),
-        (only("https://a.example", parameters=[{"$ref": "#/nowhere"}]), "does not exist"),
-        (document("https://a.example", paths={"/x": {"$ref": "#/paths/~1x"}}), "circular"),
-        (document("https://a.example", paths={"/x/{id}": {"get": {}}}), "{id}"),
-        (document("https://a.example", paths={"@evil.example/x": {"get": {}}}), "is not a path"),
-        (document("https://a.example", paths={"/x?a=b": {"get": {}}}), "is not a path"),
-        (only("https://a.example", parameters=[{"name": "c", "in": "cookie", "required": True}]), "cookie"),
-        (only("https://a.example", requestBody={"required": True, "content": {"text/xml": {}}}), "only JSON"),
-        ('{"openapi": "3.1.0", "x": ' + "[" * 100 + "]" * 100 + "}", "levels"),
-        ('{"openapi": "3.1.0", "x": "' + "a" * 2_000_000 + '"}', "larger"),
-    ],
-    ids=lambda value: value if isinstance(value, str) and len(value) < 40 else "",
-)
-def test_a_document_that_cannot_be_is_refused(value: Any, told: str, tmp_path: Path) -> None:
-    done = from_document(tmp_path, value)
-    assert done.code == 2, done.out
-    assert told in done.err
-    assert files(tmp_path) == ["api.json"]
-
-
-def test_schemas_that_multiply_are_bounded(tmp_path: Path) -> None:
-    value = only(
-        "https://a.example", responses={"200": {"content": {"application/json": {"schema": {"$ref": "#/b0"}}}}}
-    )
-    for level in range(14):
-        below = {"$ref": f"#/b{level + 1}"}
-        value[f"b{level}"] = {"type": "object", "properties": dict.fromkeys("abcdef", below)}
-    value["b14"] = {"type": "string"}
-    done = from_document(tmp_path, value)
-    assert done.code == 2
-    assert "references" in done.err
 
 
 def test_the_seeds_walk_from_a_skeleton_to_its_report(tmp_path: Path) -> None:

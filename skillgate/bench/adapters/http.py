@@ -1,7 +1,8 @@
-"""Call a server that answers a JSON POST with JSON."""
+"""Call an HTTP API with the request of a task, or a server that answers a JSON POST with JSON."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -14,11 +15,14 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlencode
 
 from skillgate import __version__
 from skillgate.bench.addresses import UnreachableError, coding_of, is_retryable, origin_of, redirected, target_of
-from skillgate.bench.answers import redacted, strict_json
+from skillgate.bench.answers import HttpAnswer, redacted, strict_json
+from skillgate.bench.http.messages import Message, UnsendableError, merged, message_of, method_of, overlaid
 from skillgate.bench.ports import MAX_WORDS, Refusal, Reply
+from skillgate.bench.steps import MissingValueError
 from skillgate.errors import UsageError
 from skillgate.model.bench import BenchUsage, ErrorKind
 
@@ -36,12 +40,19 @@ if TYPE_CHECKING:
 
     from skillgate.bench.addresses import Hosts, Target
     from skillgate.bench.ports import Call, Surroundings
-    from skillgate.model.benchmark import Runnable
+    from skillgate.model.benchmark import HttpRequest, Runnable
 
 T = TypeVar("T")
 MOST_BYTES = 5 * 1024 * 1024  # of a response body
 _MOST_FAILURE_BYTES = 65_536  # of an error response
 _MOST_REDIRECTS = 5
+_CHANGING = ("POST", "PATCH")  # a second call could do it twice,
+_CHARSET = re.compile(  # of texts only: others of Python's codecs are slow, or decode no text
+    r"utf-?(8|16|32)|us-ascii|iso-8859-[1-9][0-9]?|latin-?1|windows-125[0-8]|koi8-[ru]|shift_jis|euc-(jp|kr)"
+    r"|gb(2312|k|18030)|big5",
+    re.IGNORECASE,
+)
+_NOT_DONE = (408, 425, 429, 503)  # unless the server says that it did not
 _USAGE = "x-usage-{}-tokens"
 _TICK_S = 0.1
 _MOST_WIRE_BYTES = 12 << 20  # received in one attempt: headers, interim responses, chunks, body
@@ -66,16 +77,26 @@ class HttpAdapter:
 
     def invoke(self, call: Call) -> Reply:
         """Call once; see :class:`skillgate.bench.ports.Adapter`."""
+        request = merged(self._skill.config.request, call.request)
         bounds = Try(self._target.hosts, call.timeout_s, self._stop)
         try:
-            reply = self._request(call, bounds)
+            message = self._envelope(call) if request is None else self._message(request, call)
+            reply = self._exchange(message, bounds, is_own=request is not None, follows=not call.refusable)
             self._has_answered = True
+        except (MissingValueError, UnsendableError) as problem:
+            why = f"there is no value for {{{{{problem}}}}}" if isinstance(problem, MissingValueError) else problem
+            reply = _wrong(ErrorKind.PROTOCOL, f"nothing was sent: {why}")
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             reply = _failed(error, bounds, call.timeout_s, self._target)
             if isinstance(error, httpx2.ConnectError) and bounds.kind is None and self._is_not_served():
                 words = f"its server is not running; start it with skillgate bench serve {self._skill.shown}"
                 reply = _wrong(ErrorKind.SERVER, words)
         reply = redacted(reply, self._target.secrets)
+        if request is not None and method_of(request) in _CHANGING:
+            is_not_done = reply.refusal is not None and reply.refusal.code in _NOT_DONE
+            reply = reply._replace(retryable=reply.retryable and is_not_done)
+        if request is not None and reply.answered:
+            reply = reply._replace(output=HttpAnswer(reply.output))
         return reply._replace(error=reply.error[:MAX_WORDS])
 
     def close(self) -> None:
@@ -87,35 +108,49 @@ class HttpAdapter:
         here = host in ("localhost", "127.0.0.1", "::1")
         return bool(self._skill.config.serve) and here and not self._has_answered
 
-    def _request(self, call: Call, bounds: Try) -> Reply:
-        spec = self._skill.spec
+    def _envelope(self, call: Call) -> Message:
+        """Return the POST of a skill that is written for skillgate."""
+        spec, url = self._skill.spec, self._target.url
         body = {"skillId": spec.id, "version": spec.version, "input": dict(call.data)}
         headers = {
             **self._target.headers,
             "Content-Type": "application/json",
             "Accept": "application/json",
-            "Accept-Encoding": "identity",
             "X-Skillgate-Version": __version__,
         }
-        content = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+        if self._target.query:
+            url += ("&" if "?" in url else "?") + urlencode(self._target.query)
+        return Message("POST", url, headers, json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"))
+
+    def _message(self, request: HttpRequest, call: Call) -> Message:
+        """Return what a task sends to an API."""
+        target = self._target
+        with_token = request.auth is not False
+        headers = {"Accept": "*/*", "User-Agent": f"skillgate/{__version__}"}
+        headers = overlaid(headers, target.headers if with_token else target.plain_headers)
+        values = call.data if call.values is None else call.values
+        return message_of(request, values, target.url, headers=headers, query=target.query if with_token else None)
+
+    def _exchange(self, message: Message, bounds: Try, *, is_own: bool, follows: bool) -> Reply:
         transport = Transport(Network(bounds), self._tls, limits=httpx2.Limits(max_keepalive_connections=0))
-        url = self._target.url
+        headers = {**message.headers, "Accept-Encoding": "identity"}
+        url = message.url
         with httpx2.Client(transport=transport, trust_env=False, timeout=None, follow_redirects=False) as client:
             for _ in range(_MOST_REDIRECTS + 1):
-                request = client.build_request("POST", url, content=content, headers=headers)
+                request = client.build_request(message.method, url, content=message.content, headers=headers)
                 response = client.send(request, stream=True)
                 try:
-                    following = self._next(url, response)
+                    following = self._next(url, response, message.method) if follows or not is_own else None
                     if following is None:
-                        return self._read(response)
+                        return self._read_own(response) if is_own else self._read(response)
                     if isinstance(following, Reply):
-                        return following
+                        return self._unfollowed(response, following) if is_own else following
                     url = following
                 finally:
                     response.close()
         return _wrong(ErrorKind.REDIRECT, f"it redirected more than {_MOST_REDIRECTS} times")
 
-    def _next(self, url: str, response: httpx2.Response) -> str | Reply | None:
+    def _next(self, url: str, response: httpx2.Response, method: str) -> str | Reply | None:
         """Return the target of a redirect, a failed reply if it is not followed, or None if there is no redirect."""
         status, location = response.status_code, response.headers.get("location")
         if status not in (301, 302, 303, 307, 308) or location is None:
@@ -124,24 +159,55 @@ class HttpAdapter:
         words = f"it answered {status} with location {self._target.shown(there)}"
         if not same:
             return _wrong(ErrorKind.REDIRECT, f"{words}; redirects to another host, scheme or port are not followed")
-        if status not in (307, 308):
-            why = "so the POST would become a GET; answer 307 or 308, or use that address as the entrypoint"
+        if status not in (307, 308) and method not in ("GET", "HEAD"):
+            why = f"so the {method} would become a GET; answer 307 or 308, or use that address as the entrypoint"
             return _wrong(ErrorKind.REDIRECT, f"{words}, {why}")
         return there
 
-    def _read(self, response: httpx2.Response) -> Reply:
-        status = response.status_code
-        if not 200 <= status < 300:
+    def _unfollowed(self, response: httpx2.Response, reply: Reply) -> Reply:
+        """Return the reply of an API that redirects, which a task may expect."""
+        answer = _whole(response, None)
+        refusal = Refusal(response.status_code, reply.error, answer)
+        return reply._replace(output=answer, answered=True, refusal=refusal)
+
+    def _read_own(self, response: httpx2.Response) -> Reply:
+        """Read the answer of an API: status, headers and body."""
+        if not 200 <= response.status_code < 300:
             return self._refused(response)
+        body = self._body(response)
+        if isinstance(body, Reply):
+            return body
+        content = _content(response, body)
+        if _says_json(response) and body.strip():
+            try:
+                content = strict_json(body.decode("utf-8-sig"))
+            except UnicodeDecodeError as error:
+                return _broken(f"status {response.status_code}: byte {error.start} of its answer is not UTF-8")
+            except (ValueError, RecursionError) as error:
+                words = f"status {response.status_code}: its answer says that it is JSON, and is not: {error}"
+                return _broken(self._target.shown(words))
+        return Reply(output=_whole(response, content), usage=_usage(response.headers))
+
+    def _body(self, response: httpx2.Response) -> bytes | Reply:
+        """Read the body of an answer within its limits, or return why that failed."""
         coding = coding_of(response.headers)
         if coding != "identity":
-            shown = self._target.shown(coding)
-            return _broken(f"status {status}: its answer has Content-Encoding {shown}, which was not requested")
+            words = f"its answer has Content-Encoding {self._target.shown(coding)}, which was not requested"
+            return _broken(f"status {response.status_code}: {words}")
         body = bytearray()
         for piece in response.iter_raw():
             body += piece
             if len(body) > MOST_BYTES:
                 return _wrong(ErrorKind.OUTPUT_LIMIT, f"its answer is larger than {MOST_BYTES:,} bytes")
+        return bytes(body)
+
+    def _read(self, response: httpx2.Response) -> Reply:
+        status = response.status_code
+        if not 200 <= status < 300:
+            return self._refused(response)
+        body = self._body(response)
+        if isinstance(body, Reply):
+            return body
         if not body.strip():
             return _broken(f"status {status}: its answer is empty, expected JSON")
         try:
@@ -168,8 +234,9 @@ class HttpAdapter:
                     break
         text = self._target.shown(bytes(body).decode("utf-8", "replace"))
         words = f"it answered with status {status}" + (f": {text}" if text else "")
-        refusal = Refusal(status, bytes(body).decode("utf-8", "replace"))
-        reply = Reply(output=whole_response(response, bytes(body)), kind=ErrorKind.AUTH, error=words, refusal=refusal)
+        answer = _whole(response, _content(response, bytes(body)))
+        refusal = Refusal(status, bytes(body).decode("utf-8", "replace"), answer)
+        reply = Reply(output=answer, kind=ErrorKind.AUTH, error=words, refusal=refusal)
         if status in (401, 403):
             return reply
         retryable = is_retryable(status)
@@ -177,15 +244,29 @@ class HttpAdapter:
         return reply._replace(kind=ErrorKind.HTTP_STATUS, retryable=retryable, retry_after_s=wait_s)
 
 
-def whole_response(response: httpx2.Response, body: bytes) -> dict[str, Any]:
-    """Return status, headers and body for scorers; a body that is not JSON is text. Cookies are left out."""
-    text = body.decode("utf-8-sig", "replace")
-    try:
-        content = strict_json(text) if text.strip() else None
-    except (ValueError, RecursionError):
-        content = text
+def _whole(response: httpx2.Response, content: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
+    """Return status, headers and body for scorers; cookies are left out."""
     headers = {name.lower(): value for name, value in response.headers.items() if name.lower() != "set-cookie"}
     return {"status": response.status_code, "headers": headers, "body": content}
+
+
+def _content(response: httpx2.Response, body: bytes) -> Any:  # noqa: ANN401 - JSON
+    """Return a body: JSON if its type is JSON or missing, else text, else its size and digest; null if it is empty."""
+    if not body:
+        return None
+    if _says_json(response) or "content-type" not in response.headers:
+        with suppress(ValueError, RecursionError):
+            return strict_json(body.decode("utf-8-sig"))
+    named = response.charset_encoding or ""
+    try:
+        return body.decode(named if _CHARSET.fullmatch(named) else "utf-8")
+    except UnicodeDecodeError:
+        return {"bytes": len(body), "sha256": hashlib.sha256(body).hexdigest()}
+
+
+def _says_json(response: httpx2.Response) -> bool:
+    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return kind == "application/json" or kind.endswith("+json")
 
 
 class Try:

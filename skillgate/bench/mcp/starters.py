@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skillgate.bench.authoring import SELF_CHECK, probes_of
-from skillgate.bench.documents import decoded, digest_of, scorers_of, scoring_of
 from skillgate.bench.mcp.examples import example
 from skillgate.bench.mcp.server import TIMEOUT_S, opened
-from skillgate.bench.ports import alone
 from skillgate.bench.schemas import errors_of, format_problem, schema_problem
-from skillgate.bench.starters import CONFIG_JSON, README, SKILL_JSON, TASKS, Wanted, as_json, readme
+from skillgate.bench.starters import CONFIG_JSON, README, SKILL_JSON, TASKS, Wanted, as_json, checked_benchmark, readme
 from skillgate.errors import UsageError
 from skillgate.format import printable
-from skillgate.model.benchmark import AuthType, Benchmark, Loaded
+from skillgate.model.benchmark import AuthType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -78,7 +74,7 @@ def from_server(
     files = {
         SKILL_JSON: as_json(_spec(skill, wanted, offer.name, offer.version)),
         CONFIG_JSON: as_json(_config(skill)),
-        TASKS: as_json(_benchmark(wanted, tasks)),
+        TASKS: as_json(checked_benchmark(wanted, tasks)),
         README: readme(wanted, _WORDS),
     }
     return wanted, files, notices
@@ -162,13 +158,3 @@ def _config(skill: Runnable) -> dict[str, Any]:
     if skill.config.auth_type is not AuthType.NONE:
         config |= {"authType": skill.config.auth_type.value, "authTokenEnvKey": skill.config.auth_token_env_key}
     return config
-
-
-def _benchmark(wanted: Wanted, tasks: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the tasks as a benchmark that declares how many of them a do-nothing skill passes."""
-    identifier = re.sub(r"^[^a-z0-9]+", "", f"{wanted.id}-basic")
-    data: dict[str, Any] = {"id": identifier, "name": f"{wanted.name}: basic", "version": "0.1.0", "tasks": tasks}
-    benchmark = decoded(Benchmark, data, TASKS)
-    loaded = Loaded(benchmark=benchmark, origin=TASKS, folder="/", digest=digest_of(data))
-    probes = probes_of(benchmark, scorers_of(loaded, scoring_of(loaded, "exact"), alone()))
-    return {**data, "metadata": {SELF_CHECK: {probe.name: len(probe.passed) for probe in probes}}}

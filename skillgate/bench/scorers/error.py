@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from skillgate.bench.answers import shown
+from skillgate.bench.answers import MissingPartError, at, searched, shown, steps_of
 from skillgate.bench.ports import Refusal, Scored
 from skillgate.bench.scorers import right, wrong
 
@@ -21,6 +21,11 @@ class Error:
 
     def __init__(self, rules: Rules) -> None:
         self._code, self._contains = rules.expected.code, rules.expected.contains or ""
+        self._path = rules.evaluator.path
+        try:
+            steps_of(self._path or "")
+        except ValueError as problem:
+            raise ValueError(f"evaluator.path: {problem}") from None
 
     def score(self, output: Any) -> Scored:  # noqa: ANN401 - JSON, or a refusal
         """Score one answer or refusal."""
@@ -29,7 +34,11 @@ class Error:
         found = f"{'no code' if output.code is None else output.code}: {shown(output.text)}"
         if self._code is not None and output.code != self._code:
             return wrong(f"expected an error with code {self._code}, found {found}")
-        if self._contains.casefold() not in output.text.casefold():
+        try:
+            text = output.text if self._path is None else searched(at(output.answer, self._path), "json")
+        except MissingPartError as missing:
+            return wrong(f"the error has no value at {missing}; found {found}")
+        if self._contains.casefold() not in text.casefold():
             return wrong(f"expected an error that contains {shown(self._contains)}, found {found}")
         return right(f"refused as expected, with {found}")
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -100,6 +101,21 @@ def tasks(wanted: Wanted, tasks: Sequence[Mapping[str, Any]] = _TASKS, **checked
         # One constant answer passes the one task that expects it.
         "metadata": {"selfCheck": checked or {"constant": 1}},
     }
+
+
+def checked_benchmark(wanted: Wanted, tasks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return tasks as a benchmark that declares how many of them a do-nothing skill passes."""
+    from skillgate.bench.authoring import SELF_CHECK, probes_of  # most templates need none of these
+    from skillgate.bench.documents import decoded, digest_of, scorers_of, scoring_of
+    from skillgate.bench.ports import alone
+    from skillgate.model.benchmark import Benchmark, Loaded
+
+    identifier = re.sub(r"^[^a-z0-9]+", "", f"{wanted.id}-basic")
+    data = {"id": identifier, "name": f"{wanted.name}: basic", "version": "0.1.0", "tasks": list(tasks)}
+    benchmark = decoded(Benchmark, data, TASKS)
+    loaded = Loaded(benchmark=benchmark, origin=TASKS, folder="/", digest=digest_of(data))
+    probes = probes_of(benchmark, scorers_of(loaded, scoring_of(loaded, "exact"), alone()))
+    return {**data, "metadata": {SELF_CHECK: {probe.name: len(probe.passed) for probe in probes}}}
 
 
 def program_files(

@@ -1,11 +1,12 @@
-"""Create a runnable skill from a template, an operation of an OpenAPI document, or a running MCP server.
+"""Create a runnable skill from a template, operations of an OpenAPI document, or a running MCP server.
 
 Templates: http_request, a server that answers POST; python_script, a program that answers JSON-RPC over its pipes;
-mcp_tool, a tool of an MCP server; skill_md, instructions for a model. --from-openapi makes a python_script that calls
-the operation. --from-mcp starts the server, reads its tools, and makes one skill with tasks for each tool: a call with
-made-up input, and one without the required arguments. It calls only tools that say that they only read, unless you use
---call-tools. The directory is named after the id: the name in lower case, with _ instead of other characters (- for a
-SKILL.md). The skill is written completely or not at all.
+mcp_tool, a tool of an MCP server; skill_md, instructions for a model. --from-openapi makes a skill for an HTTP API,
+with tasks for each operation: a call, and one without a required value or the token. --from-mcp starts the server,
+reads its tools, and makes one skill with tasks for each tool: a call with made-up input, and one without the required
+arguments. It calls only tools that say that they only read, unless you use --call-tools. The directory is named after
+the id: the name in lower case, with _ instead of other characters (- for a SKILL.md). The skill is written completely
+or not at all.
 """
 
 from __future__ import annotations
@@ -38,10 +39,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     templates = STARTERS.listed(separator="_")
     parser.add_argument("--from-template", metavar="TEMPLATE", help=f"{', '.join(templates)} (default: {templates[0]})")
-    parser.add_argument("--from-openapi", metavar="FILE", help="an OpenAPI 3 document (JSON or YAML) to use instead")
     parser.add_argument(
-        "--operation", metavar="ID|METHOD PATH", help='the operation to call, such as "GET /orders/{id}"'
+        "--from-openapi", metavar="FILE|URL", help="an OpenAPI 3 document (JSON or YAML) to use instead"
     )
+    parser.add_argument(
+        "--operation",
+        metavar="ID|METHOD PATH",
+        action="append",
+        default=[],
+        help='an operation to call, such as "GET /orders/{id}"; repeatable',
+    )
+    parser.add_argument("--server", metavar="URL", help="the address of the API, instead of that in the document")
     parser.add_argument(
         "--from-mcp", metavar="COMMAND|URL", help="an MCP server: makes one skill, with tasks for all of its tools"
     )
@@ -72,23 +80,24 @@ def run(args: argparse.Namespace, session: Console) -> int:
         args,
         template=args.from_template,
         openapi=args.from_openapi,
+        operation=tuple(args.operation),
         mcp=args.from_mcp,
         directory=args.output_dir,
     )
     created = create(request, server_permissions(args, session), session)
     for notice in created.notices:
         session.note(notice)
-    _print(created, session)
+    _print(created, session, is_served=request.openapi is None)
     return EXIT_PASSED
 
 
-def _print(created: Created, session: Console) -> None:
+def _print(created: Created, session: Console, *, is_served: bool) -> None:
     """Print what was written, and what to do next."""
     place = created.directory
     quoted = shlex.quote(place)
     tasks = shlex.quote(f"{place}/{TASKS}")
     commands = [f"skillgate eval --skills {quoted} --tasks {tasks} --exit-on-fail"]
-    if first := STARTERS.text(created.template, "FIRST"):
+    if is_served and (first := STARTERS.text(created.template, "FIRST")):
         commands.insert(0, first.format(quoted))
     if session.json:
         whole: dict[str, object] = {"id": created.id, "template": created.template, "dir": place}
