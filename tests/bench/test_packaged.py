@@ -67,10 +67,12 @@ def test_knowing_nothing_passes_no_more_than_each_says_of_itself(tmp_path: Path)
 
 def test_the_page_lists_each_with_its_tasks_and_what_a_constant_passes(tmp_path: Path) -> None:
     page = (ROOT / "docs/how-to/benchmarks.md").read_text(encoding="utf-8")
-    rows = {}
-    for line in re.findall(r"^\| (`.*) \|$", page.partition("## The packaged benchmarks")[2], re.MULTILINE):
-        names, tasks, _, constant, by, *more = *line.split(" | "), "", "", ""
-        rows |= {name: (tasks, constant, by) for name in re.findall("`([^`]+)`", names) if not any(more)}
+    table = page.partition("| a constant passes |")[2].partition("\n\n")[0]
+    rows: dict[str, tuple[str, str, str]] = {}
+    for line in table.splitlines()[2:]:
+        names, tasks, _, constant, by = (cell.strip() for cell in line.split("|")[1:-1])
+        rows |= dict.fromkeys(re.findall("`([^`]+)`", names), (tasks, constant, by))
+    assert rows.keys() == {*packaged_ids()}
     for name in packaged_ids():
         tasks, constant, by = rows[name]
         assert (tasks, constant) == (str(len(packaged(name).benchmark.tasks) or "—"), str(ALLOWED.get(name, 0)))
