@@ -39,7 +39,7 @@ Tasks for the tools of an MCP server. Their input was made from the schemas of t
 the server said: the shape of an answer, or a refusal. Replace both with what you know to be right. Begin with the
 arguments that metadata.invented lists: no schema declares a value for them."""
 INVENTED = "invented"
-"""The metadata key of a task for the arguments whose values were made up."""
+"""The metadata key of a task that lists the arguments with made-up values."""
 
 
 class _Made(NamedTuple):
