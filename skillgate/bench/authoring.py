@@ -1,12 +1,10 @@
-"""Check files of skills and benchmarks, and probe and import benchmarks: ``bench validate``, ``check``, ``import``."""
-# ruff: noqa: PTH100, PTH110, PTH112, PTH113, PTH118, PTH119, PTH123
+"""Check files of skills and benchmarks, and probe benchmarks: ``bench validate`` and ``bench check``."""
+# ruff: noqa: PTH100, PTH112, PTH118, PTH119
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import re
 import threading
 from contextlib import closing
 from dataclasses import replace
@@ -16,22 +14,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from skillgate import settings
 from skillgate.bench.documents import (
     BENCHMARK_JSON,
-    MAX_BYTES,
-    check_benchmark,
     check_of,
-    check_task,
     find_benchmark,
-    packaged,
-    parse_json,
     prepare_scorer,
     read_json,
     read_tasks,
-    refuse,
     rules_of,
     scorer_of,
     scorers_of,
     scoring_of,
-    shortened,
 )
 from skillgate.bench.ports import Refusal, UnscoredError, alone
 from skillgate.bench.program import PROGRAMS, command_of, runs_in_copy
@@ -44,30 +35,22 @@ from skillgate.bench.skills import (
     read_config,
     read_skill,
 )
-from skillgate.errors import CodecError, SkillgateError, UsageError
-from skillgate.files import write
-from skillgate.model.benchmark import ABSENT, ERROR, AdapterType, Benchmark, Task
-from skillgate.model.codec import decode
+from skillgate.errors import SkillgateError, UsageError
+from skillgate.model.benchmark import ABSENT, ERROR, AdapterType
 from skillgate.registry import SCORERS
 from skillgate.skill.walk import SKIPPED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from skillgate.bench.isolation.spawner import ProcessSpawner
     from skillgate.bench.ports import Scorer
     from skillgate.console import Console
-    from skillgate.model.benchmark import Loaded
-
-    Mapped = Callable[[Mapping[str, Any], int], dict[str, Any]]
+    from skillgate.model.benchmark import Benchmark, Loaded, Task
 
 NULL, ECHO, CONSTANT, REFUSE = "null", "echo", "constant", "refuse"
 SELF_CHECK = "selfCheck"  # metadata key: how many tasks each probe may pass by design
-LIKES = ("gaia-v1", "toolbench-lite")
 _MOST_CONSTANTS = 200
-_MOST_LINE = 5_000_000  # bytes
-_FIELDS = ("id", "input", "expected", "tags", "description")
-_NUMBER = re.compile(r"[+-]?(?:[0-9]{1,300}|[0-9]{1,3}(?:,[0-9]{3}){1,90})(?:\.[0-9]{1,300})?")
 
 
 class Checked(NamedTuple):
@@ -297,263 +280,6 @@ def _constants(benchmark: Benchmark) -> list[Any]:
     for value in values:
         distinct.setdefault(json.dumps(value, sort_keys=True), value)
     return [*distinct.values()][:_MOST_CONSTANTS]
-
-
-class ImportRequest(NamedTuple):
-    """Which JSON lines to import as which benchmark; exactly one of ``like`` and ``fields`` is set."""
-
-    file: str  # with JSON lines
-    output: str  # benchmark file to write
-    like: str | None  # the published data set of the lines
-    fields: str | None  # fields for input, expected, id, tags, description, as input=FIELD,expected=FIELD
-    attachments: str | None  # directory of files named in tasks
-    id: str | None  # of the benchmark; None: from the data set or the file name
-    version: str  # of the benchmark
-    force: bool  # whether to overwrite an existing file
-
-
-class Imported(NamedTuple):
-    """The result of an import."""
-
-    data: dict[str, Any]  # content of the benchmark file
-    tasks: int  # number of tasks
-    bad: tuple[str, ...]  # one message per invalid line, with its number
-    left_out: tuple[str, ...]  # one message per line left out on purpose, such as one that needs a file
-
-
-class LineError(Exception):
-    """A line is not a valid task; the message says why."""
-
-
-class LeftOutError(Exception):
-    """A line is valid but left out; the message says why."""
-
-
-def import_lines(request: ImportRequest, session: Console) -> Imported:
-    """Read lines of a published data set, or with mapped fields, and write them as a benchmark.
-
-    Raises:
-        UsageError: An option is not valid, the file cannot be read, no line is a task, or the benchmark cannot be
-            written.
-    """
-    if (request.like is None) == (request.fields is None):
-        raise UsageError(f"bench import needs --like ({', '.join(LIKES)}) or --map input=FIELD,expected=FIELD")
-    cwd = session.cwd
-    source, target = os.path.join(cwd, request.file), os.path.join(cwd, request.output)
-    if os.path.lexists(target) and not request.force:
-        raise UsageError(f"{request.output} already exists; use --force to overwrite it")
-    if os.path.exists(target) and os.path.realpath(target) == os.path.realpath(source):
-        raise UsageError(f"{request.output} is also the input file")
-    attachments = None if request.attachments is None else os.path.join(cwd, request.attachments)
-    if attachments is not None and not os.path.isdir(attachments):
-        raise UsageError(f"--attachments {request.attachments}: there is no such directory")
-    if not os.path.isfile(source):
-        raise UsageError(
-            f"{request.file} is not a file" if os.path.lexists(source) else f"{request.file} does not exist"
-        )
-    try:
-        with open(source, "rb") as lines:
-            found = _imported(lines, request, _mapping(request, attachments))
-    except OSError as error:
-        raise UsageError(f"{request.file} cannot be read: {error.strerror}") from error
-    # A lone surrogate is written as a JSON escape.
-    data = (json.dumps(found.data, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
-    if len(data) > MAX_BYTES:
-        raise UsageError(f"the benchmark would be larger than {MAX_BYTES:,} bytes; import its lines in parts")
-    home = os.path.join(cwd, "benchmarks")  # where benchmarks are searched
-    write(request.output, data, cwd=cwd, parents=os.path.normpath(os.path.join(target, os.pardir)) == home)
-    return found
-
-
-def _mapping(request: ImportRequest, attachments: str | None) -> Mapped:
-    """Return the function from a line and its number to a task; raise UsageError if --map is not valid."""
-    if request.like == "gaia-v1":
-        return lambda row, _: _gaia(row, attachments)
-    if request.fields is None:
-        return _toolbench
-    names: dict[str, str] = {}
-    for part in request.fields.split(","):
-        key, equals, field = (word.strip() for word in part.partition("="))
-        if not equals or not field or key not in _FIELDS:
-            raise UsageError(f"--map: expected {', '.join(f'{name}=FIELD' for name in _FIELDS)}; found {part!r}")
-        if key in names:
-            raise UsageError(f"--map: {key} is given twice")
-        names[key] = field
-    if missing := [key for key in ("input", "expected") if key not in names]:
-        raise UsageError(f"--map: {' and '.join(missing)} missing; expected input=FIELD,expected=FIELD")
-    return lambda row, number: _by_fields(row, number, names)
-
-
-def _imported(lines: Iterable[bytes], request: ImportRequest, mapped: Mapped) -> Imported:
-    shown, like = request.file, request.like
-    tasks: dict[str, dict[str, Any]] = {}
-    bad: list[str] = []
-    left_out: list[str] = []
-    digest = hashlib.sha256()
-    for number, line in enumerate(lines, start=1):
-        digest.update(line)
-        if not line.strip():
-            continue
-        try:
-            task = _task(line, f"{shown}:{number}", mapped, number)
-        except LeftOutError as why:
-            left_out.append(f"{shown}:{number}: {why}")
-        except UsageError as error:
-            bad += str(error).splitlines()
-        else:
-            if task["id"] in tasks:
-                bad.append(f"{shown}:{number}: duplicate id {task['id'][:80]!r}")
-            tasks.setdefault(task["id"], task)
-    name = shown.replace("\\", "/").rpartition("/")[2]
-    plain = re.sub(r"[^a-z0-9_.-]+", "-", name.partition(".")[0].lower()).strip("-._") or "imported"
-    identifier = request.id or like or plain
-    data: dict[str, Any] = {"id": identifier, "name": identifier, "version": request.version}
-    metadata: dict[str, Any] = {}
-    if like is not None:
-        published = packaged(like).benchmark
-        data |= {"name": published.name, "domain": published.domain}
-        metadata = {"source": published.metadata.get("source"), "license": published.metadata.get("license")}
-    metadata |= {"importedFrom": name, "sha256": digest.hexdigest()}
-    data |= {"scoringMethod": "mean", "metadata": metadata, "tasks": [*tasks.values()]}
-    if not tasks:
-        refuse([*shortened(bad), *shortened(left_out), "no line is a valid task: nothing was written"])
-    refuse(check_benchmark(decode(Benchmark, data)))
-    return Imported(data, len(tasks), tuple(bad), tuple(left_out))
-
-
-def _task(line: bytes, where: str, mapped: Mapped, number: int) -> dict[str, Any]:
-    """Map one line and check its task; raise UsageError with the line's number, or LeftOutError."""
-    if len(line) > _MOST_LINE:
-        raise UsageError(f"{where}: longer than {_MOST_LINE:,} bytes")
-    try:
-        row = parse_json(line.strip(), where)
-    except UsageError as error:
-        raise UsageError(str(error).replace(f"{where}:1:", f"{where}:")) from None
-    if not isinstance(row, dict):
-        raise UsageError(f"{where}: expected one JSON object per line")
-    try:
-        task = mapped(row, number)
-        json.dumps(task, allow_nan=False)
-        problems = list(check_task(decode(Task, task)))
-    except (OverflowError, RecursionError, ValueError):  # 1e999, or nested almost too deeply
-        raise UsageError(f"{where}: not representable as JSON (a number is too large, or nested too deeply)") from None
-    except LineError as error:
-        raise UsageError(f"{where}: {error}") from None
-    except CodecError as error:
-        problems = str(error).splitlines()
-    refuse(f"{where}: {problem}" for problem in problems)
-    return task
-
-
-def _by_fields(row: Mapping[str, Any], number: int, names: Mapping[str, str]) -> dict[str, Any]:
-    """Map a line by field names; an input that is not an object becomes ``{"input": …}``."""
-    data = _field(row, names["input"])
-    task: dict[str, Any] = {
-        "id": _identifier(row, names["id"]) if "id" in names else f"line-{number}",
-        "inputData": data if isinstance(data, dict) else {"input": data},
-        "expectedOutput": {"type": "exact", "value": _field(row, names["expected"])},
-    }
-    if "tags" in names:
-        tags = _field(row, names["tags"])
-        task["tags"] = [str(tag) for tag in (tags if isinstance(tags, list) else [tags])]
-    if "description" in names:
-        task["description"] = str(_field(row, names["description"]))
-    return task
-
-
-def _gaia(row: Mapping[str, Any], attachments: str | None) -> dict[str, Any]:
-    """Map a line of GAIA; numbers are compared as numbers, other answers as case-insensitive text."""
-    answer = _field(row, "Final answer")
-    if not isinstance(answer, str | int | float) or isinstance(answer, bool):
-        raise LineError("'Final answer': expected a string or a number")
-    text = str(answer).strip()
-    if text in ("", "?"):
-        raise LeftOutError("has no answer (answers of the test split are not published)")
-    task: dict[str, Any] = {
-        "id": _identifier(row, "task_id"),
-        "inputData": {"question": _text(row, "Question")},
-        "expectedOutput": {"type": "exact", "value": text, "caseSensitive": False},
-        "tags": [f"level-{str(row['Level'])[:20]}"] if row.get("Level") is not None else [],
-    }
-    if _NUMBER.fullmatch(text):
-        plain = text.replace(",", "")
-        task["expectedOutput"] = {"type": "numeric", "value": float(plain) if "." in plain else int(plain)}
-    name = row.get("file_name")
-    if name:
-        task["inputData"]["file"] = _attached(str(name), attachments)
-        task["tags"].append("attachment")
-    return task
-
-
-def _attached(name: str, attachments: str | None) -> str:
-    if attachments is None:
-        raise LeftOutError(f"needs the file {name[:120]!r}; pass its directory with --attachments DIR")
-    path = os.path.join(attachments, name)
-    if not os.path.isfile(path):  # also for names that no file can have
-        raise LeftOutError(f"needs the file {name[:120]!r}, which is not in the attachments directory")
-    path = os.path.realpath(path)
-    if not path.startswith(os.path.join(os.path.realpath(attachments), "")):
-        raise LineError(f"'file_name': {name[:120]!r} is outside the attachments directory")
-    return path
-
-
-def _toolbench(row: Mapping[str, Any], number: int) -> dict[str, Any]:
-    """Map a line in the style of ToolBench: ``query``, the tools, and the expectation.
-
-    Tools are ``api_list``, ``tools`` or ``apis``, unchanged. The expectation is the first of: ``answer`` (an equal
-    value), ``criteria`` (for a judge), ``relevant APIs`` (one pair of tool and API).
-
-    Raises:
-        LineError: A field is missing or has the wrong type.
-        LeftOutError: The task needs more than one call.
-    """
-    tools = next((row[key] for key in ("api_list", "tools", "apis") if row.get(key)), None)
-    if not isinstance(tools, list):
-        raise LineError("expected a list in 'api_list', 'tools' or 'apis'")
-    key = next((key for key in ("query_id", "id", "task_id") if row.get(key) is not None), None)
-    return {
-        "id": f"query-{number}" if key is None else _identifier(row, key),
-        "inputData": {"query": _text(row, "query"), "tools": tools},
-        "expectedOutput": _expected(row),
-        "tags": ["tool-use"],
-    }
-
-
-def _expected(row: Mapping[str, Any]) -> dict[str, Any]:
-    if row.get("answer") is not None:
-        return {"type": "exact", "value": row["answer"]}
-    if row.get("criteria"):
-        return {"type": "llm_judge", "judgePrompt": _text(row, "criteria")}
-    pairs = row.get("relevant APIs", row.get("relevant_apis"))
-    if not isinstance(pairs, list) or not pairs:
-        raise LineError("expected 'answer', 'criteria' or 'relevant APIs'")
-    if len(pairs) > 1:
-        raise LeftOutError(f"needs {len(pairs)} calls, but an answer is a single call")
-    match pairs[0]:
-        case [str() as tool, str() as api]:
-            return {"type": "exact", "value": {"tool": tool, "api": api}}
-        case _:
-            raise LineError("'relevant APIs': expected pairs of tool and API")
-
-
-def _field(row: Mapping[str, Any], key: str) -> Any:  # noqa: ANN401 - JSON
-    if key not in row:
-        raise LineError(f"{key!r} is missing; found: {', '.join(map(str, list(row)[:12]))}"[:400])
-    return row[key]
-
-
-def _text(row: Mapping[str, Any], key: str) -> str:
-    value = _field(row, key)
-    if not isinstance(value, str) or not value.strip():
-        raise LineError(f"{key!r}: expected a non-empty string")
-    return value
-
-
-def _identifier(row: Mapping[str, Any], key: str) -> str:
-    value = _field(row, key)
-    if isinstance(value, bool) or not isinstance(value, str | int) or not str(value).strip():
-        raise LineError(f"{key!r}: expected a string or an integer")
-    return str(value).strip()
 
 
 def validate(paths: Sequence[str], session: Console) -> list[Checked]:

@@ -171,13 +171,6 @@ class Runnable:
     key: str  # what reports know it by: the id, or ``id@version`` where another of the same id stands next to it
 
 
-class Absent(Enum):
-    """Marks a missing key, since ``null`` is a value too."""
-
-    ABSENT = "absent"
-
-
-ABSENT = Absent.ABSENT
 BENCHMARK_ID = r"[A-Za-z0-9_](?:[A-Za-z0-9_. -]*[A-Za-z0-9_.-])?"
 MAX_ID = 200  # characters of a task's
 MAX_TASKS = 100_000

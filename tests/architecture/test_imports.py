@@ -46,6 +46,7 @@ KEEPERS = {  # the one module that may import a package of an extra
     "skillgate.evaluation.corpus.store": {"fcntl"},  # within a try
     "skillgate.bench.isolation.seclusion": {"resource"},  # within a suppress
     "skillgate.bench.formats": {"idna", "regress"},  # within functions
+    "skillgate.bench.importing.rows": {"pyarrow"},  # within a function
     "skillgate.bench.scorers.json_schema": {"jsonschema", "referencing"},
     "skillgate.bench.schemas": {"jsonschema", "jsonschema_specifications", "referencing"},
     "skillgate.invocations.formats._struct": {"msgspec"},

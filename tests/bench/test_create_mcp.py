@@ -106,6 +106,47 @@ def test_each_tool_that_only_reads_has_a_call_and_a_refusal(folder: Path) -> Non
         assert words in done.err
 
 
+def test_what_was_made_up_is_listed(folder: Path) -> None:
+    assert created(folder).code == 0
+    found = tasks(folder)
+    assert found["size"]["metadata"] == {"invented": ["text"]}
+    assert found["picky"]["description"] == "The server refuses this input; replace text with what it answers."
+    assert "metadata" not in found["size without arguments"]
+
+
+PLACES = """\
+import json, sys
+TEXT = {"type": "string"}
+DEPTH = {"type": "integer", "exclusiveMinimum": 1}
+PLACE = {"path": TEXT, "zone": {"type": "string", "default": "UTC"}, "depth": DEPTH}
+INPUT = {"type": "object", "properties": PLACE, "required": ["path", "zone", "depth"]}
+READS = {"readOnlyHint": True}
+TOOLS = [{"name": "list", "inputSchema": INPUT, "annotations": READS}, {"name": "put", "inputSchema": INPUT}]
+for line in sys.stdin:
+    asked = json.loads(line)
+    result = {"content": [{"type": "text", "text": json.dumps(asked.get("params"))}]}
+    if asked["method"] == "initialize":
+        info = {"name": "places", "version": "1"}
+        result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info}
+    if asked["method"] == "tools/list":
+        result = {"tools": TOOLS}
+    if "id" in asked:
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
+"""
+
+
+@pytest.mark.parametrize(("words", "expected"), [("", "."), ("--log debug {}/data", "{}/data"), ("{}/gone", ".")])
+def test_a_directory_is_that_of_the_command(folder: Path, words: str, expected: str) -> None:
+    (folder / "places.py").write_text(PLACES, encoding="utf-8")
+    (folder / "data").mkdir()
+    done = run(folder, "create", "--from-mcp", f"python3 places.py {words.format(folder)}", "--call-tools")
+    assert done.code == 0, done.err
+    found = tasks(folder, "places")
+    assert found["list"]["inputData"] == {"path": expected.format(folder), "zone": "UTC", "depth": 2}
+    assert found["list"]["metadata"] == {"invented": ["path", "depth"]}
+    assert found["put"]["inputData"]["path"] == "text"
+
+
 def test_every_tool_is_called_if_the_user_says_so(folder: Path) -> None:
     assert created(folder, "--call-tools").code == 0
     assert (folder / "mark").read_text(encoding="utf-8").splitlines().count('write {"text": "text"}') == 1

@@ -1,8 +1,11 @@
-"""`bench import`: lines of JSON become a benchmark that is valid and runs; what does not fit is named by its line."""
+"""`bench import`: rows become a benchmark that is valid and runs; what does not fit is named by its place."""
 
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -48,7 +51,7 @@ def test_the_directory_of_benchmarks_is_made_where_there_is_none(tmp_path: Path)
 
 
 def test_a_copy_of_gaia_becomes_a_benchmark_that_is_valid_and_runs(tmp_path: Path) -> None:
-    rows: list[Mapping[str, Any] | str] = [gaia("a"), "", gaia("b", **{"Final answer": "1,204.5", "Level": 2})]
+    rows: list[Mapping[str, Any] | str] = [gaia("a"), "", gaia("b", **{"Final answer": 1204.5, "Level": 2})]
     done = imported(tmp_path, rows, "--like", "gaia-v1")
     assert (done.code, done.err) == (0, "")
     assert run(tmp_path, "bench", "validate", "b.json").code == 0
@@ -59,7 +62,8 @@ def test_a_copy_of_gaia_becomes_a_benchmark_that_is_valid_and_runs(tmp_path: Pat
     done = run(tmp_path, "eval", "--skills", "s", "--benchmark", "./b.json", "--json")
     statuses = {one["taskId"]: one["status"] for one in done.json["reports"][0]["taskResults"]}
     assert statuses == {"a": "pass", "b": "fail"}
-    assert tasks(tmp_path)[1]["expectedOutput"] == {"type": "numeric", "value": 1204.5}
+    assert tasks(tmp_path)[1]["expectedOutput"] == {"type": "quasi_exact", "value": "1204.5"}
+    assert "digits" in tasks(tmp_path)[1]["inputData"]["statement"]
 
 
 def test_a_benchmark_that_is_imported_takes_the_place_of_its_placeholder(tmp_path: Path) -> None:
@@ -79,6 +83,7 @@ def test_a_benchmark_that_is_imported_takes_the_place_of_its_placeholder(tmp_pat
         ('{"task_id": "x", "task_id": "y"}', ":2: not JSON: duplicate key 'task_id'"),
         ('{"a": NaN}', ":2: not JSON: NaN"),
         ("[1]", ":2: expected one JSON object"),
+        ('"' + "x" * 5_000_001 + '"', ":2: longer than 5,000,000 bytes"),
         ("[" * 100_000, ":2 is nested too deeply"),
         (gaia(Question=None), ":2: 'Question' is missing; found: task_id"),
         (gaia("x", Question=" "), ":2: 'Question': expected a non-empty string"),
@@ -110,46 +115,169 @@ def test_many_bad_lines_are_told_shortly(tmp_path: Path) -> None:
     assert "and 480 more" in done.err
 
 
-def test_tasks_that_need_a_file_are_left_out_unless_it_is_there(tmp_path: Path) -> None:
+@pytest.mark.parametrize("words", [(), ("--attachments", "files")])
+def test_tasks_that_need_a_file_are_left_out_unless_it_is_there(tmp_path: Path, words: tuple[str, ...]) -> None:
     rows: list[Mapping[str, Any] | str] = [
         gaia("plain"),
         gaia("picture", file_name="a.png"),
+        gaia("below", file_name="more/c.png"),
         gaia("gone", file_name="b.png"),
-        gaia("outside", file_name="../data.jsonl"),
+        gaia("outside", file_name="../outside.txt"),
+        gaia("absolute", file_name=str(tmp_path / "outside.txt")),
+        gaia("linked", file_name="link.txt"),
     ]
-    done = imported(tmp_path, rows, "--like", "gaia-v1", "--json")
-    assert (done.code, done.json["tasks"], len(done.json["leftOut"])) == (0, 1, 3)
-    assert "needs the file 'a.png'" in done.json["leftOut"][0]
-    (tmp_path / "files").mkdir()
-    (tmp_path / "files/a.png").write_bytes(b"png")
-    done = imported(tmp_path, rows, "--like", "gaia-v1", "--attachments", "files", "--force", "--json")
-    assert (done.code, done.json["tasks"]) == (1, 2)
-    assert "is outside the attachments directory" in done.json["bad"][0]
-    assert "is not in the attachments directory" in done.json["leftOut"][0]
-    assert tasks(tmp_path)[1]["inputData"]["file"] == str(tmp_path / "files/a.png")
+    folder = tmp_path / "set" / "files" if words else tmp_path / "set"
+    (folder / "more").mkdir(parents=True)
+    for file in ("a.png", "more/c.png", "../outside.txt"):
+        (folder / file).write_bytes(b"x")
+    (tmp_path / "outside.txt").write_bytes(b"x")
+    (folder / "link.txt").symlink_to(tmp_path / "outside.txt")
+    done = imported(tmp_path / "set", rows, "--like", "gaia-v1", *words, "--json")
+    assert (done.code, done.json["tasks"], len(done.json["leftOut"])) == (1, 3, 1)
+    assert "needs the file 'b.png', which is not in the attachments directory" in done.json["leftOut"][0]
+    assert ["is outside the attachments directory" in line for line in done.json["bad"]] == [True] * 3
+    found = {task["id"]: task for task in tasks(tmp_path / "set")}
+    assert found["picture"]["inputData"]["file"] == str(folder / "a.png")
+    assert found["below"]["tags"] == ["level-1", "attachment"]
 
 
-def test_a_copy_of_toolbench_is_mapped_by_what_it_expects(tmp_path: Path) -> None:
+ANNOTATED = {
+    "Annotator Metadata": {"Steps": "1. Look.", "Number of steps": "1", "Tools": "1. None", "Number of tools": "0"},
+    "file_path": "",
+}
+FORECAST, NOW = ({"category_name": "Sky", "tool_name": "Weather", "api_name": name} for name in ("forecast", "now"))
+
+
+def parquet(file: Path, rows: list[dict[str, Any]]) -> None:
+    pa = pytest.importorskip("pyarrow", reason="the extra parquet is not installed")
+    pq = pytest.importorskip("pyarrow.parquet")
+    pq.write_table(pa.Table.from_pylist(rows), file, row_group_size=2)
+
+
+def as_list(file: Path, rows: list[dict[str, Any]]) -> None:
+    file.write_text(json.dumps(rows, indent=4), encoding="utf-8-sig")
+
+
+def as_lines(file: Path, rows: list[dict[str, Any]]) -> None:
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("write", "place"),
+    [(as_lines, "set.bin:{0}"), (as_list, "set.bin[{1}]"), (parquet, "set.bin: row {0}")],
+)
+def test_a_row_is_the_same_task_in_every_format(tmp_path: Path, write: Any, place: str) -> None:
+    rows = [gaia(str(number), Level=str(number % 3 + 1), **ANNOTATED) for number in range(5)]
+    rows[1]["Final answer"] = "?"
+    rows[3]["Question"] = ""
+    write(tmp_path / "set.bin", rows)
+    done = run(tmp_path, "bench", "import", "set.bin", "--like", "gaia-v1", "--output", "b.json", "--json")
+    assert (done.code, done.json["tasks"]) == (1, 3), done.err
+    assert done.json["leftOut"] == [
+        place.format(2, 1) + ": has no answer (answers of the test split are not published)"
+    ]
+    assert done.json["bad"] == [place.format(4, 3) + ": 'Question': expected a non-empty string"]
+    assert [(task["id"], task["tags"]) for task in tasks(tmp_path)] == [
+        ("0", ["level-1"]),
+        ("2", ["level-3"]),
+        ("4", ["level-2"]),
+    ]
+    text = (tmp_path / "b.json").read_text(encoding="utf-8")
+    assert "Look" not in text  # what annotators wrote gives the answer away
+
+
+def test_instruction_files_of_toolbench_in_every_published_shape(tmp_path: Path) -> None:
+    apis = [FORECAST, NOW]
+    plain = {"query": "Rain?", "api_list": apis, "relevant APIs": [["Weather", "forecast"], ["Weather", "now"]]}
+    as_list(tmp_path / "list.json", [{**plain, "query_id": 7}])
+    strings = {"query": "Rain?", "api_list": json.dumps(apis), "relevant_apis": json.dumps(plain["relevant APIs"])}
+    parquet(tmp_path / "strings.parquet", [{**strings, "query_id": "7"}])
+    columns = {key: [api[key] for api in apis] for key in FORECAST}
+    relevant = {key: columns[key] for key in ("tool_name", "api_name")}
+    parquet(
+        tmp_path / "columns.parquet",
+        [{"query_id": 7, "query": "Rain?", "api_list": columns, "relevant APIs": relevant}],
+    )
+    found = []
+    for name in ("list.json", "strings.parquet", "columns.parquet"):
+        done = run(tmp_path, "bench", "import", name, "--like", "toolbench-lite", "--output", "b.json", "--force")
+        assert done.code == 0, done.err
+        found += tasks(tmp_path)
+    assert found[0] == found[1] == found[2]
+    assert found[0]["inputData"]["tools"] == apis
+    calls = "[{'tool': 'Weather', 'api': name} for name in %s]"
+    for names, passes in (
+        (["now", "forecast"], True),
+        (["forecast"], False),
+        (["now", "now"], False),
+        (["now", "forecast", "now"], False),
+    ):
+        skill(tmp_path / "s", answering(calls % names))
+        done = run(tmp_path, "eval", "--skills", "s", "--benchmark", "./b.json", "--json")
+        assert (done.json["reports"][0]["taskResults"][0]["status"] == "pass") is passes, names
+
+
+def test_dialogues_for_training_are_no_tasks(tmp_path: Path) -> None:
+    as_list(tmp_path / "data.json", [{"id": "a", "conversations": [{"from": "user", "value": "Rain?"}]}])
+    done = run(tmp_path, "bench", "import", "data.json", "--like", "toolbench-lite", "--output", "b.json")
+    assert (done.code, "data.json[0]: is a dialogue for training" in done.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"PAR1 and nothing else", "data: not readable as Parquet"),
+        (b"PAR1", "data: not readable as Parquet"),
+        (b"[{}, ", "data:1:6: not JSON"),
+        (b"[1]", "data[0]: expected one JSON object"),
+        (b"[]", "no row is a valid task"),
+        (b"", "no row is a valid task"),
+    ],
+)
+def test_a_damaged_file_is_refused(tmp_path: Path, content: bytes, message: str) -> None:
+    if content.startswith(b"PAR1"):
+        pytest.importorskip("pyarrow", reason="the extra parquet is not installed")
+    (tmp_path / "data").write_bytes(content)
+    done = run(tmp_path, "bench", "import", "data", "--like", "gaia-v1", "--output", "b.json")
+    assert (done.code, message in done.err, "Traceback" in done.err) == (2, True, False), done.err
+
+
+def test_values_of_parquet_that_json_does_not_have_are_refused(tmp_path: Path) -> None:
+    parquet(tmp_path / "t.parquet", [{"q": "a", "a": datetime(2026, 1, 1, tzinfo=UTC)}, {"q": "b", "a": None}])
+    words = ("bench", "import", "t.parquet", "--map", "input=q,expected=a", "--output", "b.json")
+    done = run(tmp_path, *words)
+    assert (done.code, "t.parquet: row 1: not representable as JSON" in done.err) == (1, True), done.err
+
+
+def test_parquet_without_its_extra_names_the_extra(tmp_path: Path) -> None:
+    (tmp_path / "t.parquet").write_bytes(b"PAR1")
+    code = "import sys; sys.modules['pyarrow'] = None; from skillgate.cli.main import entry; entry()"
+    words = ["bench", "import", "t.parquet", "--like", "gaia-v1", "--output", "b.json"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, "pip install 'skillgate-action[parquet]'" in done.stderr) == (2, True), done.stderr
+
+
+def test_rows_in_the_style_of_toolbench_are_mapped_by_what_they_expect(tmp_path: Path) -> None:
     rows: list[Mapping[str, Any] | str] = [
         tool(1),
         tool(2, answer=None, **{"relevant APIs": [["Weather", "forecast"]]}),
         tool(3, answer=None, criteria="names the weather"),
-        tool(4, answer=None, **{"relevant APIs": [["a", "b"], ["c", "d"]]}),
         tool(5, answer=None),
         tool(6, api_list=None),
         tool(7, answer=None, **{"relevant APIs": ["Weather"]}),
         tool(8, query_id=None),
     ]
     done = imported(tmp_path, rows, "--like", "toolbench-lite", "--json")
-    assert (done.code, len(done.json["bad"]), len(done.json["leftOut"])) == (1, 3, 1)
+    assert (done.code, len(done.json["bad"]), len(done.json["leftOut"])) == (1, 3, 0)
     found = {task["id"]: task["expectedOutput"] for task in tasks(tmp_path)}
+    assert found.pop("2")["schema"]["maxItems"] == 1
     assert found == {
         "1": {"type": "exact", "value": {"api": "forecast"}},
-        "2": {"type": "exact", "value": {"tool": "Weather", "api": "forecast"}},
         "3": {"type": "llm_judge", "judgePrompt": "names the weather"},
-        "query-8": {"type": "exact", "value": {"api": "forecast"}},
+        "query-7": {"type": "exact", "value": {"api": "forecast"}},
     }
-    assert "needs 2 calls" in done.json["leftOut"][0]
 
 
 def test_any_lines_are_mapped_by_their_fields(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -23,8 +24,13 @@ SOLVED = {
     "web-search-basic": ("search-notes", 8),
     "api-integration": ("api-client", 10),
     "toolcall-offline": ("tool-caller", 10),
+    "text-processing": ("text-tools", 22),
+    "data-transformation": ("data-shaper", 22),
+    "dates-and-units": ("dates-and-units", 24),
+    "structured-extraction": ("extractor", 21),
+    "tool-selection": ("tool-selector", 21),
 }
-ALLOWED = {"coding-easy": 2, "coding-medium": 1, "api-integration": 1, "toolcall-offline": 1}
+ALLOWED = {**dict.fromkeys(SOLVED, 1), "coding-easy": 2, "web-search-basic": 0}
 """How many tasks one constant may pass: an answer that is right once, and two palindromes that are none."""
 
 
@@ -57,6 +63,20 @@ def test_knowing_nothing_passes_no_more_than_each_says_of_itself(tmp_path: Path)
     for name in packaged_ids():
         assert rows[name, "null"] == rows[name, "echo"] == (0, 0)
         assert rows[name, "constant"] == (ALLOWED.get(name, 0),) * 2
+
+
+def test_the_page_lists_each_with_its_tasks_and_what_a_constant_passes(tmp_path: Path) -> None:
+    page = (ROOT / "docs/how-to/benchmarks.md").read_text(encoding="utf-8")
+    table = page.partition("| a constant passes |")[2].partition("\n\n")[0]
+    rows: dict[str, tuple[str, str, str]] = {}
+    for line in table.splitlines()[2:]:
+        names, tasks, _, constant, by = (cell.strip() for cell in line.split("|")[1:-1])
+        rows |= dict.fromkeys(re.findall("`([^`]+)`", names), (tasks, constant, by))
+    assert rows.keys() == {*packaged_ids()}
+    for name in packaged_ids():
+        tasks, constant, by = rows[name]
+        assert (tasks, constant) == (str(len(packaged(name).benchmark.tasks) or "—"), str(ALLOWED.get(name, 0)))
+        assert name not in SOLVED or by == f"`examples/executable/{SOLVED[name][0]}`"
 
 
 def test_they_are_valid_files(tmp_path: Path) -> None:

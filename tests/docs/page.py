@@ -36,7 +36,7 @@ REASONS = {
     "needs PostgreSQL": "postgresql://",
     "needs sqlite3": "(?m)^sqlite3 ",
     "needs bubblewrap": "--sandbox bwrap",
-    "needs your own files": r"~/|gaia\.jsonl|tools\.jsonl",
+    "needs your own files": "~/",
     "installs packages": "pip install",
 }
 """Why a block may be left out, and what such a block contains."""

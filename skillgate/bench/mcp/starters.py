@@ -1,14 +1,18 @@
 """Write a skill for an MCP server, and starter tasks for its tools from their schemas."""
+# ruff: noqa: PTH112, PTH117
 
 from __future__ import annotations
 
+import os
+import shlex
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from skillgate.bench.mcp.examples import example
+from skillgate.bench.mcp.examples import example_input
 from skillgate.bench.mcp.server import TIMEOUT_S, opened
 from skillgate.bench.schemas import errors_of, format_problem, schema_problem
+from skillgate.bench.skills import has_address
 from skillgate.bench.starters import CONFIG_JSON, README, SKILL_JSON, TASKS, Wanted, as_json, checked_benchmark, readme
 from skillgate.errors import UsageError
 from skillgate.format import printable
@@ -28,7 +32,10 @@ _MOST_DESCRIPTION = 300  # characters of a tool's in a task
 _KINDS = {dict: "object", list: "array", str: "string", bool: "boolean", int: "number", float: "number"}
 _WORDS = """\
 Tasks for the tools of an MCP server. Their input was made from the schemas of the tools, and what they expect is what
-the server said: the shape of an answer, or a refusal. Replace both with what you know to be right."""
+the server said: the shape of an answer, or a refusal. Replace both with what you know to be right. Begin with the
+arguments that metadata.invented lists: no schema declares a value for them."""
+INVENTED = "invented"
+"""The metadata key of a task that lists the arguments with made-up values."""
 
 
 class _Made(NamedTuple):
@@ -65,7 +72,7 @@ def from_server(
             raise UsageError(f"{skill.shown} has no tools")
         called = [call_tools or tool.only_reads for tool in offer.tools]
         with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="starter") as pool:
-            made = list(pool.map(partial(_starters, server), offer.tools, called))
+            made = list(pool.map(partial(_starters, server, _folder(skill)), offer.tools, called))
     wanted = name_of(offer.name)
     tasks = [task for one in made for task in one.tasks]
     notices = tuple(notice for one in made for notice in one.notices)
@@ -80,8 +87,19 @@ def from_server(
     return wanted, files, notices
 
 
-def _starters(server: Server, tool: Tool, is_called: bool) -> _Made:
-    """Make the tasks of one tool: a call with made-up input, and one without its required arguments."""
+def _folder(skill: Runnable) -> str | None:
+    """Return the first directory in a server's command, else its working directory; None for an address."""
+    if has_address(skill):
+        return None
+    words = shlex.split(skill.spec.entrypoint)[1:]
+    return next((word for word in words if os.path.isabs(word) and os.path.isdir(word)), ".")
+
+
+def _starters(server: Server, folder: str | None, tool: Tool, is_called: bool) -> _Made:
+    """Make the tasks of one tool: a call with made-up input, and one without its required arguments.
+
+    A tool that may change something is given no directory.
+    """
     base = {"tool": tool.name, "tags": [tool.name]}
     shown = printable(tool.name)[:80]
     tasks: list[dict[str, Any]] = []
@@ -90,16 +108,18 @@ def _starters(server: Server, tool: Tool, is_called: bool) -> _Made:
     if problem is not None:
         return _Made((), (f"{shown}: no task: its inputSchema is not valid: {problem}",))
     if is_called:
-        data = example(tool.input_schema, root=tool.input_schema) or {}
+        data, invented = example_input(tool.input_schema, folder if tool.only_reads else None)
         reply = server.call(tool.name, data)
         if reply.kind is None:
             expected: dict[str, Any] = {"type": "json_schema", "schema": _answer_schema(tool, reply.output)}
             words = printable(tool.description)[:_MOST_DESCRIPTION]
         elif reply.refusal is not None:
             expected = _refused(reply)
-            words = "The server refuses this made-up input; replace it with input that it answers."
+            names = printable(", ".join(invented))[:_MOST_DESCRIPTION]
+            words = f"The server refuses this input; replace {names or 'it'} with what it answers."
         if reply.kind is None or reply.refusal is not None:
             task = {"id": tool.name, "description": words, **base, "inputData": data, "expectedOutput": expected}
+            task |= {"metadata": {INVENTED: list(invented)}} if invented else {}
             tasks.append(task | ({"evaluator": {"path": ""}} if reply.kind is None else {}))
         else:
             notices.append(f"{shown}: no task with made-up input: {reply.error}")

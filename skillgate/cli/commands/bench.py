@@ -39,10 +39,10 @@ benchmarks.
 
 The server listens only on loopback until Ctrl-C, and prints its variables (with --json as one line of JSON). eval
 starts the server of a benchmark on its own."""
-_IMPORT = "make a benchmark from lines of JSON: your copy of a published data set, or fields that you name"
+_IMPORT = "make a benchmark from rows: your copy of a published data set, or fields that you name"
 _IMPORTS = """\
-Each line is one object. Invalid lines are reported by line number and skipped, and the exit code is 1. If no line is
-valid, nothing is written."""
+The file is JSON Lines, a JSON list of objects, or Parquet (extra parquet). Invalid rows are reported with their place
+and skipped, and the exit code is 1. If no row is valid, nothing is written."""
 _MCP = "check an MCP server: its list of tools, their schemas and annotations, and how it refuses"
 _MCPS = """\
 The server is a command, an http(s) address, or the path of a skill. Each tool is called without its required arguments.
@@ -85,12 +85,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _importing(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="the file with lines of JSON")
+    parser.add_argument("file", metavar="FILE", help="the file: JSON Lines, a JSON list, or Parquet")
     parser.add_argument("--output", metavar="PATH", required=True, help="the benchmark file to write")
-    parser.add_argument("--like", choices=("gaia-v1", "toolbench-lite"), help="the data set that the lines come from")
+    parser.add_argument("--like", choices=("gaia-v1", "toolbench-lite"), help="the data set that the rows come from")
     parser.add_argument("--map", metavar="KEY=FIELD,…", help="the fields for input, expected, id, tags and description")
     parser.add_argument(
-        "--attachments", metavar="DIR", help="the directory of the files that tasks name (default: without files)"
+        "--attachments", metavar="DIR", help="the directory of the files that tasks name (default: that of FILE)"
     )
     parser.add_argument("--id", metavar="ID", help="the benchmark's id (default: the data set's, or the file's name)")
     parser.add_argument(
@@ -151,12 +151,12 @@ def _show(args: argparse.Namespace, session: Console) -> int:
 
 
 def _import(args: argparse.Namespace, session: Console) -> int:
-    """Import lines, and report what was skipped."""
-    from skillgate.bench.authoring import ImportRequest, import_lines
+    """Import rows, and report what was skipped."""
     from skillgate.bench.documents import shortened
+    from skillgate.bench.importing.importer import ImportRequest, import_rows
 
     request = request_from(ImportRequest, args, fields=args.map, version=args.version_)
-    found = import_lines(request, session)
+    found = import_rows(request, session)
     for line in (*shortened(found.bad), *shortened(found.left_out)):
         session.note(line)
     if session.json:
@@ -164,7 +164,7 @@ def _import(args: argparse.Namespace, session: Console) -> int:
         whole |= {"bad": list(found.bad), "leftOut": list(found.left_out)}
         session.out(json_text(whole))
     else:
-        problems = f"{len(found.bad)} problems in lines" if found.bad else "no invalid lines"
+        problems = f"{len(found.bad)} problems in rows" if found.bad else "no invalid rows"
         session.out(f"{args.output}: {found.tasks} tasks, {len(found.left_out)} skipped, {problems}")
     return EXIT_GATE_FAILED if found.bad else EXIT_PASSED
 

@@ -1,0 +1,1 @@
+"""Turn files of questions and answers into benchmarks: ``bench import``."""
