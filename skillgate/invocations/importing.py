@@ -238,6 +238,7 @@ class ImportedFile(NamedTuple):
             "format": self.form,
             **({fate.value: count for fate, count in self.counts.fates.items()} if self.stored else {}),
             "rejected": self.counts.rejected,
+            "reopened": self.counts.reopened,
             "taken": self.stored,
             "warnings": [{"warning": text, "times": times} for text, times in self.counts.warnings.items()],
         }
@@ -318,6 +319,8 @@ def totals(done: Sequence[ImportedFile]) -> str:
     }
     left = sum(not one.stored for one in done)
     parts = [f"{count:,} {word}" for word, count in words.items() if count or word == "new"]
+    if reopened := sum(counts.reopened for counts in stored):
+        parts.append(f"{reopened:,} of unknown outcome again, because it continued after --grade")
     return ", ".join([*parts, *([f"{plural(left, 'file')} skipped"] if left else [])])
 
 
@@ -328,7 +331,7 @@ class _RefusedError(Exception):
 class _Nothing:
     """Takes the place of a transaction for a file without invocations."""
 
-    kept_origins = 0
+    kept_origins = reopened = 0
 
     def add(self, batch: Sequence[Scored]) -> Sequence[Fate]:
         """Return no fate: ``batch`` is never called."""
@@ -511,6 +514,7 @@ def stored(
         take(chain(before, found), run, problems, counts)
         if request.strict and counts.rejected:
             raise _RefusedError
+    counts.reopened = run.reopened
     if run.kept_origins:
         counts.warnings[_KEPT_ORIGIN] = run.kept_origins
     problems.close()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from skillgate.model.invocation import SEEN_UNTIL, Fate, Invocation, InvocationScore, Scored
+from skillgate.model.invocation import SEEN_UNTIL, Evidence, Fate, Invocation, InvocationScore, Scored
 from skillgate.store.invocation_rows import (
     FIELDS,
     ONCE,
@@ -32,6 +33,7 @@ class Import:
     Attributes:
         broken: Whether a batch failed, which may be partly written.
         kept_origins: Number of existing invocations with another origin than the label of this import.
+        reopened: Number of invocations that have continued since a model judged their ending.
     """
 
     def __init__(
@@ -50,7 +52,7 @@ class Import:
         self._label, self._now, self._scorer, self._refusing = label, now, scorer, refusing
         self._added: dict[int, dict[str, Any]] = {}  # fields added by hand to existing invocations, by key
         self.broken = False
-        self.kept_origins = 0
+        self.kept_origins = self.reopened = 0
         self._fresh = True  # whether all of the last batch was new, as the next may be
 
     def add(self, batch: Sequence[Scored]) -> tuple[Fate, ...]:
@@ -102,7 +104,9 @@ class Import:
                     continue
                 changed[key] = one = one._replace(origin=wanted)
                 fates.append(Fate.UPDATED)
-            elif self._later and not self._is_later(one, key, new.get(key) or changed.get(key)):
+            elif self._later and not self._is_later(
+                one, key, waiting := new.get(key) or changed.get(key), before := self._before(key, waiting)
+            ):
                 if not self._adds(key, one):
                     self.kept_origins += self._is_kept(origin)
                     fates.append(Fate.KNOWN)  # the existing one is more recent
@@ -111,6 +115,7 @@ class Import:
                 changed[key] = one = one._replace(invocation=existing, digest=digest, origin=origin)
                 fates.append(Fate.UPDATED)
             elif self._update or self._later:
+                one = self._with_grade(one, before) if self._later else one
                 if key in new:  # earlier in this batch
                     new[key] = one
                 else:
@@ -152,12 +157,26 @@ class Import:
         rows = self._rows.rows(f"SELECT {', '.join(FIELDS)} FROM invocations WHERE id = ?", key)  # noqa: S608
         return next(invocations(rows))
 
-    def _is_later(self, one: Scored, key: int, waiting: Scored | None) -> bool:
+    def _before(self, key: int, waiting: Scored | None) -> Invocation:
+        """Return the invocation to be written, or else the existing one."""
+        return self._existing(key) if waiting is None else waiting.invocation
+
+    def _is_later(self, one: Scored, key: int, waiting: Scored | None, before: Invocation) -> bool:
         """Whether an invocation knows more than the existing one, or the one to be written."""
-        if waiting is None:
-            own = merged(one.invocation, self._added.get(key, {}))  # as the existing one is
-            return _known(own) > _known(self._existing(key))
-        return _known(one.invocation) > _known(waiting.invocation)
+        added = self._added.get(key, {}) if waiting is None else {}  # as the existing one has them
+        return _known(merged(one.invocation, added)) > _known(before)
+
+    def _with_grade(self, one: Scored, before: Invocation) -> Scored:
+        """Return a later reading with the outcome that a model judged before, if the use ends as it did then."""
+        found = one.invocation
+        if not before.graded or found.ending is not None:
+            return one
+        if not _ends_alike(before, found):
+            self.reopened += 1
+            return one
+        found = found._replace(**{name: getattr(before, name) for name in _JUDGED})
+        digest = blake2b(f"{one.digest} graded".encode(), digest_size=16).hexdigest()
+        return one._replace(invocation=found, score=self._scorer(found), digest=digest)
 
     def _write(self, found: dict[int, Scored]) -> None:
         if found:
@@ -181,6 +200,22 @@ class Import:
         if found:
             columns = of_scores(found, (one.score for one in found.values()), scored_at=self._now)
             self._rows.insert("skill_scores", columns, conflict)
+
+
+_JUDGED = ("ending", "error_count", "failure_explained", "outcome_evidence", "follow_up_count", "graded")
+_EFFORT = (
+    *("tool_call_count", "tool_calls_most", "tool_error_count", "tokens_used", "tokens_most"),
+    *("duration_ms", "duration_most_ms"),
+)
+
+
+def _ends_alike(before: Invocation, later: Invocation) -> bool:
+    """Whether two readings of a use have the same end: no more work, and no more reactions of the user."""
+    follow_ups = later.follow_up_count
+    if before.outcome_evidence is Evidence.USER_REJECTED and follow_ups is not None:
+        follow_ups = max(1, follow_ups)  # as the model's judgement counts
+    same_work = all(getattr(before, name) == getattr(later, name) for name in _EFFORT)
+    return same_work and before.follow_up_count == follow_ups
 
 
 def _known(invocation: Invocation) -> tuple[float, ...]:
