@@ -37,6 +37,7 @@ from skillgate.invocations.formats import (
 from skillgate.invocations.joining import FORM as JOINED
 from skillgate.invocations.joining import joined
 from skillgate.invocations.rubric import scorer
+from skillgate.invocations.telemetry import LEFT_OUT, OnceRun
 from skillgate.model.invocation import Fate, Scored
 from skillgate.registry import INVOCATION_FORMATS
 from skillgate.store.results import named_store
@@ -511,10 +512,15 @@ def stored(
             request.rubric, scorer(request.rubric), update=request.update, later=later, origin=origin
         )
     with suppress(_RefusedError), importing as run:
-        take(chain(before, found), run, problems, counts)
+        once = None
+        if request.form == "otlp" and not isinstance(run, _Nothing):
+            once = OnceRun(run, update=request.update)
+        take(chain(before, found), once or run, problems, counts)
         if request.strict and counts.rejected:
             raise _RefusedError
     counts.reopened = run.reopened
+    if once is not None and once.left_out:
+        counts.warnings[LEFT_OUT] = once.left_out
     if run.kept_origins:
         counts.warnings[_KEPT_ORIGIN] = run.kept_origins
     problems.close()

@@ -34,6 +34,7 @@ from skillgate.invocations.formats import FAULTS, Counts, Options, Problems, pla
 from skillgate.invocations.formats._input import NotJsonError, parsed
 from skillgate.invocations.rubric import scorer
 from skillgate.invocations.spool import FullError, arrivals, lines, opened, reduced
+from skillgate.invocations.telemetry import LEFT_OUT, OnceRun
 from skillgate.invocations.wire import count_fields
 from skillgate.model.invocation import Fate
 
@@ -511,10 +512,12 @@ class _Importer:
             problems = Problems("received telemetry", self._note)
             options = Options(datetime.now(UTC), category=request.category)
             origin = Origin(None, request.project)
+            found = places(reader("otlp")(lines(paths, without=frozenset(busy)), options), score)
             with self._store.importing(request.rubric, score, update=True, origin=origin) as run:
-                take(
-                    places(reader("otlp")(lines(paths, without=frozenset(busy)), options), score), run, problems, counts
-                )
+                once = OnceRun(run)
+                take(found, once, problems, counts)
+            if once.left_out:
+                self._note(LEFT_OUT)
             problems.close()
             self.new += counts.fates[Fate.NEW]
             self.updated += counts.fates[Fate.UPDATED]

@@ -16,11 +16,13 @@ from skillgate.store.invocation_rows import (
     merged,
     of_invocations,
     of_scores,
+    second,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
+    from datetime import timedelta
 
     from skillgate.store.invocation_rows import Bulk, Columns
 
@@ -32,6 +34,7 @@ class Import:
 
     Attributes:
         broken: Whether a batch failed, which may be partly written.
+        origin: Origin of invocations without one.
         kept_origins: Number of existing invocations with another origin than the label of this import.
         reopened: Number of invocations that have continued since a model judged their ending.
     """
@@ -48,7 +51,7 @@ class Import:
         scorer: Scorer,
         refusing: Callable[[], AbstractContextManager[None]],
     ) -> None:
-        self._rows, self._update, self._later, self._origin = rows, update, later, origin
+        self._rows, self._update, self._later, self.origin = rows, update, later, origin
         self._label, self._now, self._scorer, self._refusing = label, now, scorer, refusing
         self._added: dict[int, dict[str, Any]] = {}  # fields added by hand to existing invocations, by key
         self.broken = False
@@ -72,6 +75,20 @@ class Import:
             fates = self._add(batch)
         self.broken = False
         return fates
+
+    def existing(self, names: Sequence[str]) -> dict[str, tuple[Invocation, str | None]]:
+        """Return the existing invocations by id, each with its origin."""
+        known = self._rows.known(names)
+        return {name: (self._existing(key), origin) for name, (key, _, _, origin) in known.items()}
+
+    def uses_near(self, one: Invocation, *, within: timedelta) -> list[tuple[str, str | None]]:
+        """Return id and source of the uses of the same skill in the same session at about the same time."""
+        query = (
+            "SELECT invocation_id, source FROM invocations"
+            " WHERE skill_name = ? AND timestamp >= ? AND timestamp <= ? AND session_id = ?"
+        )
+        first, last = second(one.timestamp - within), second(one.timestamp + within)
+        return [tuple(row) for row in self._rows.rows(query, one.skill_name, first, last, one.session_id)]
 
     def _add(self, batch: Sequence[Scored]) -> tuple[Fate, ...]:
         reserved = self._rows.reserve(len(batch))
@@ -126,7 +143,7 @@ class Import:
                 continue
             if one.added:
                 self._added[key] = combined(self._added.get(key, {}), dict(one.added))
-            known[name] = (key, one.digest, None, one.origin or self._origin)
+            known[name] = (key, one.digest, None, one.origin or self.origin)
         self._write(new)
         self._score({key: self._merged(key, one) for key, one in same.items()}, ONCE)
         self._rows.delete(list(changed))  # also scores by other versions, which are outdated
@@ -194,7 +211,7 @@ class Import:
         return one._replace(invocation=found, score=self._scorer(found))
 
     def _columns(self, batch: Sequence[Scored], added: Sequence[str | None] = ()) -> Columns:
-        return of_invocations(batch, imported_at=self._now, origin=self._origin, added=added)
+        return of_invocations(batch, imported_at=self._now, origin=self.origin, added=added)
 
     def _score(self, found: dict[int, Scored], conflict: str = "") -> None:
         if found:

@@ -247,7 +247,9 @@ def test_a_graded_outcome_stays_if_the_session_goes_on_with_something_else(
     told = unclear()
     assert imported(tmp_path, told=told, **answer).code == 0
     (before,) = stored(tmp_path)
-    told.say("I see.").prompt("now write a poem about the sea").say("Waves and more waves.").prompt("and one about hills")
+    told.say("I see.").prompt("now write a poem about the sea").say("Waves and more waves.").prompt(
+        "and one about hills"
+    )
     save(tmp_path / f"{SESSION}.jsonl", told.data)
     done = run(tmp_path, "log", "import", f"{SESSION}.jsonl")
     assert done.out.startswith("1 file, 0 new, 1 replaced; ")
