@@ -13,9 +13,7 @@ if TYPE_CHECKING:
 
 KEY = "AKIAQ4WD7XN2KTB6VZ3J"
 TEXT = f"# set up\r\n$key = '{KEY}'\r\n"
-HEAD = (
-    "---\nname: own\ndescription: Fills PDF forms. Use when the user has a form.\n---\nRun scripts/a.ps1.\n"
-)
+HEAD = "---\nname: own\ndescription: Fills PDF forms. Use when the user has a form.\n---\nRun scripts/a.ps1.\n"
 
 
 @pytest.mark.parametrize("coding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig"])
