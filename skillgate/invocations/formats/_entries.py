@@ -125,7 +125,7 @@ class Entry(NamedTuple):
     unattended: bool = False  # whether a program started the session, perhaps without a user
 
 
-def said(entry: Entry, text: str) -> Entry:
+def prompted(entry: Entry, text: str) -> Entry:
     """Return a user's entry with what its text says."""
     return entry._replace(
         text=text, reaction=reaction(text), is_brief=is_brief(text), asks_to_commit=asks_to_commit(text)
