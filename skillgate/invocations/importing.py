@@ -37,6 +37,7 @@ from skillgate.invocations.formats import (
 from skillgate.invocations.joining import FORM as JOINED
 from skillgate.invocations.joining import joined
 from skillgate.invocations.rubric import scorer
+from skillgate.invocations.telemetry import LEFT_OUT, OnceRun
 from skillgate.model.invocation import Fate, Scored
 from skillgate.registry import INVOCATION_FORMATS
 from skillgate.store.results import named_store
@@ -238,6 +239,7 @@ class ImportedFile(NamedTuple):
             "format": self.form,
             **({fate.value: count for fate, count in self.counts.fates.items()} if self.stored else {}),
             "rejected": self.counts.rejected,
+            "reopened": self.counts.reopened,
             "taken": self.stored,
             "warnings": [{"warning": text, "times": times} for text, times in self.counts.warnings.items()],
         }
@@ -318,6 +320,8 @@ def totals(done: Sequence[ImportedFile]) -> str:
     }
     left = sum(not one.stored for one in done)
     parts = [f"{count:,} {word}" for word, count in words.items() if count or word == "new"]
+    if reopened := sum(counts.reopened for counts in stored):
+        parts.append(f"{reopened:,} of unknown outcome again, because it continued after --grade")
     return ", ".join([*parts, *([f"{plural(left, 'file')} skipped"] if left else [])])
 
 
@@ -328,7 +332,7 @@ class _RefusedError(Exception):
 class _Nothing:
     """Takes the place of a transaction for a file without invocations."""
 
-    kept_origins = 0
+    kept_origins = reopened = 0
 
     def add(self, batch: Sequence[Scored]) -> Sequence[Fate]:
         """Return no fate: ``batch`` is never called."""
@@ -508,9 +512,15 @@ def stored(
             request.rubric, scorer(request.rubric), update=request.update, later=later, origin=origin
         )
     with suppress(_RefusedError), importing as run:
-        take(chain(before, found), run, problems, counts)
+        once = None
+        if request.form == "otlp" and not isinstance(run, _Nothing):
+            once = OnceRun(run, update=request.update)
+        take(chain(before, found), once or run, problems, counts)
         if request.strict and counts.rejected:
             raise _RefusedError
+    counts.reopened = run.reopened
+    if once is not None and once.left_out:
+        counts.warnings[LEFT_OUT] = once.left_out
     if run.kept_origins:
         counts.warnings[_KEPT_ORIGIN] = run.kept_origins
     problems.close()

@@ -79,8 +79,8 @@ class _View(NamedTuple):
     def filtered(self) -> str:
         """Return the filters in words, such as `` with version '1.0'``."""
         values = {name: getattr(self.filters, name) for name in DIMENSIONS}
-        said = " and ".join(f"{name} {value!r}" for name, value in values.items() if value is not None)
-        return f" with {said}" if said else ""
+        conditions = " and ".join(f"{name} {value!r}" for name, value in values.items() if value is not None)
+        return f" with {conditions}" if conditions else ""
 
     def unscored(self) -> str | None:
         """Return a message about invocations that the rubric has not scored; None if it has scored all."""
@@ -251,11 +251,11 @@ def _each(view: _View, *, whole: bool = False) -> Iterator[Observations]:
 
 def _all_checks(gates: Sequence[Gate], view: _View) -> tuple[GateCheck, ...]:
     """Check every gate for every skill; raise UsageError if there are more than 10,000 results."""
-    said = view.filtered()
+    filters = view.filtered()
     checks = (
         one
         for seen in _each(view, whole=True)
-        for one in check(gates, seen, now=view.now, days=view.days, selection=said)
+        for one in check(gates, seen, now=view.now, days=view.days, selection=filters)
     )
     found = tuple(islice(checks, _MOST_CHECKED + 1))
     if len(found) > _MOST_CHECKED:

@@ -34,6 +34,8 @@ from skillgate.invocations.formats import FAULTS, Counts, Options, Problems, pla
 from skillgate.invocations.formats._input import NotJsonError, parsed
 from skillgate.invocations.rubric import scorer
 from skillgate.invocations.spool import FullError, arrivals, lines, opened, reduced
+from skillgate.invocations.telemetry import LEFT_OUT, OnceRun
+from skillgate.invocations.wire import count_fields
 from skillgate.model.invocation import Fate
 
 if TYPE_CHECKING:
@@ -52,7 +54,7 @@ MOST_CONNECTIONS = 64
 MOST_SPOOLED = 256 << 20
 """Default maximum bytes of a spool."""
 _AT_WORK = 1  # maximum requests that are read at once: parsed, one takes many times its size in memory
-_MOST_CONTAINERS = 1_000_000  # maximum objects and lists of a JSON body
+_MOST_PARTS = 1_000_000  # maximum objects and lists of a JSON body, or fields of protobuf; they take 200 MB
 _WAIT_S = 5  # how long a request waits for that, and what a refused sender is asked to wait
 _IDLE_S = 30  # how long a connection may say nothing
 _SLOWEST_S = 60  # how long a request may take to arrive
@@ -132,7 +134,7 @@ class Server(ThreadingHTTPServer):
         self.spool, self.token = spool, token
         self.accepted = self.at_work = 0
         self.ending = False  # whether no more requests are taken
-        self.active: dict[socket.socket, float] = {}  # connections, with the time of their latest answer
+        self.waiting: dict[socket.socket, float] = {}  # connections to which a request has to come, and since when
         self._note, self._noted = note, set[str]()
         self.guard = threading.Lock()
         self.readers = threading.BoundedSemaphore(_AT_WORK)
@@ -149,8 +151,11 @@ class Server(ThreadingHTTPServer):
         TCPServer.server_bind(self)
 
     def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as the base class
-        """Answer a connection in its own thread, or refuse it if there are too many."""
-        if self._room.acquire(blocking=False):
+        """Answer a connection in its own thread, or refuse it if there are too many.
+
+        Before that, the one whose request has been awaited for longest makes room: it may never come.
+        """
+        if self._room.acquire(blocking=False) or (self._end_longest() and self._room.acquire(timeout=_WAIT_S)):
             super().process_request(request, client_address)
             return
         with suppress(OSError):
@@ -168,10 +173,30 @@ class Server(ThreadingHTTPServer):
     def service_actions(self) -> None:
         """Close connections that have been silent, or slow, for too long."""
         with self.guard:
-            late = [one for one, at in self.active.items() if time.monotonic() - at > _IDLE_S + _SLOWEST_S]
-        for connection in late:
-            with suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
+            for connection in [one for one, at in self.waiting.items() if time.monotonic() - at > _SLOWEST_S]:
+                self._end(connection)
+
+    def _end_longest(self) -> bool:
+        """Close the connection whose request has been awaited for longest; return whether there is one."""
+        with self.guard:
+            if self.waiting:
+                self._end(min(self.waiting, key=self.waiting.__getitem__))
+                return True
+        return False
+
+    def _end(self, connection: socket.socket) -> None:
+        """Have the thread of a connection find that nothing more comes. The caller has the guard."""
+        del self.waiting[connection]
+        with suppress(OSError):
+            connection.shutdown(socket.SHUT_RDWR)
+
+    def wait_for(self, connection: socket.socket, *, more: bool) -> None:
+        """Note whether ``more`` of a request has to come from a connection."""
+        with self.guard:
+            if more:
+                self.waiting[connection] = time.monotonic()
+            else:
+                self.waiting.pop(connection, None)
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ANN401, ARG002
         """Ignore a client that went away; report anything else without its data."""
@@ -212,19 +237,14 @@ class Handler(BaseHTTPRequestHandler):
     raw_requestline: bytes
 
     def setup(self) -> None:
-        """Begin to watch the connection."""
+        """Begin to wait for a request."""
         super().setup()
-        self._watch()
+        self.server.wait_for(self.connection, more=True)
 
     def finish(self) -> None:
-        """Stop watching the connection."""
-        with self.server.guard:
-            self.server.active.pop(self.connection, None)
+        """Wait no more."""
+        self.server.wait_for(self.connection, more=False)
         super().finish()
-
-    def _watch(self) -> None:
-        with self.server.guard:
-            self.server.active[self.connection] = time.monotonic()
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002, ANN401 - as the base class
         """Write nothing: a request line is a sender's text."""
@@ -249,7 +269,10 @@ class Handler(BaseHTTPRequestHandler):
             self.server.at_work += 1
         try:
             signal = self._signal(kind)
-            self._answer(200, _encoded(self._stored(signal, kind, self._body()), kind, signal), kind)
+            self.server.wait_for(self.connection, more=True)
+            body = self._body()
+            self.server.wait_for(self.connection, more=False)
+            self._answer(200, _encoded(self._stored(signal, kind, body), kind, signal), kind)
             with self.server.guard:
                 self.server.accepted += 1
         except _RefusedError as refused:
@@ -371,7 +394,7 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(body)
-        self._watch()
+        self.server.wait_for(self.connection, more=True)
 
 
 def _unpacked(body: bytes) -> bytes:
@@ -401,8 +424,8 @@ def _service(signal: str) -> Any:  # noqa: ANN401 - a generated module
 def _document(body: bytes, kind: str, signal: str) -> object:
     """Return a document of OTLP JSON. Raises _RefusedError."""
     if kind == _JSON:
-        if body.count(b"{") + body.count(b"[") > _MOST_CONTAINERS:
-            raise _RefusedError(413, f"the body has more than {_MOST_CONTAINERS:,} objects and lists")
+        if body.count(b"{") + body.count(b"[") > _MOST_PARTS:
+            raise _RefusedError(413, f"the body has more than {_MOST_PARTS:,} objects and lists")
         try:
             document = parsed(body)
         except NotJsonError as problem:
@@ -417,6 +440,8 @@ def _document(body: bytes, kind: str, signal: str) -> object:
     name = {"traces": "Trace", "logs": "Logs", "metrics": "Metrics"}[signal]
     message = getattr(service, f"Export{name}ServiceRequest")()
     try:
+        if count_fields(body, message.DESCRIPTOR, most=_MOST_PARTS) > _MOST_PARTS:
+            raise _RefusedError(413, f"the body has more than {_MOST_PARTS:,} fields")
         message.ParseFromString(body)
         document = MessageToDict(message)
     except (DecodeError, RecursionError, ValueError):
@@ -487,10 +512,12 @@ class _Importer:
             problems = Problems("received telemetry", self._note)
             options = Options(datetime.now(UTC), category=request.category)
             origin = Origin(None, request.project)
+            found = places(reader("otlp")(lines(paths, without=frozenset(busy)), options), score)
             with self._store.importing(request.rubric, score, update=True, origin=origin) as run:
-                take(
-                    places(reader("otlp")(lines(paths, without=frozenset(busy)), options), score), run, problems, counts
-                )
+                once = OnceRun(run)
+                take(found, once, problems, counts)
+            if once.left_out:
+                self._note(LEFT_OUT)
             problems.close()
             self.new += counts.fates[Fate.NEW]
             self.updated += counts.fates[Fate.UPDATED]
@@ -535,7 +562,9 @@ def serve(
         try:
             importer.run(server.accepted, ending=True)
         except (SkillgateError, OSError) as error:
-            _incomplete(error, request.spool)
+            _incomplete(str(error), error, request.spool)
+        except FAULTS as error:
+            _incomplete(f"the last import failed: unexpected {type(error).__name__}", error, request.spool)
         return Served(server.url, server.accepted, importer.new, importer.updated)
 
 
@@ -553,9 +582,9 @@ def _import_until(stopped: threading.Event, importer: _Importer, server: Server,
         pause = max(every_s, 5 * (time.monotonic() - began))
 
 
-def _incomplete(error: Exception, spool: str) -> NoReturn:
+def _incomplete(why: str, error: Exception, spool: str) -> NoReturn:
     raise IncompleteError(
-        f"{error}\nwhat was received is in {spool}; start `skillgate log serve` again, or import its files"
+        f"{why}\neverything acknowledged is in {spool}; start `skillgate log serve` again to import it"
     ) from error
 
 

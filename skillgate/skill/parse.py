@@ -257,6 +257,7 @@ TEXTS = (
         ".bat",
     ),
     *(".cmd", ".env", ".ini", ".cfg", ".conf", ".properties", ".pem", ".key", ".npmrc", ".netrc", ".pypirc", ".tf"),
+    *(".tfvars", ".log"),
 )
 OTHER_TEXTS = (*MARKDOWN, *SCRIPTS, ".cjs", ".tsx", ".jsx", ".go", ".rs", ".r", ".sql", ".html", ".xml", ".mdx", ".csv")
 # Programs by their whole name, in any letter case, and by suffix; also what has no suffix and begins with a shebang.
@@ -432,10 +433,25 @@ def scripts(root: SkillRoot, paths: Sequence[str], known: Iterable[Document]) ->
             continue
         seen.add(real)
         is_notebook = path.lower().endswith(NOTEBOOK)
-        text, _ = _text(root, path, min(MAX_DOCUMENT_BYTES if is_notebook else MAX_SCRIPT_BYTES, left))
+        limit = min(MAX_DOCUMENT_BYTES if is_notebook else MAX_SCRIPT_BYTES, left)
+        text, _ = _text(root, path, limit)
+        if text is None:
+            text = _of_utf16(root, path, limit)
         if text:
             left -= len(text)
             yield TextFile(path, _code_of_notebook(text) if is_notebook else text)
+
+
+def _of_utf16(root: SkillRoot, path: str, limit: int) -> str | None:
+    """Return a text in UTF-16 with a byte order mark, as PowerShell writes it; None for anything else."""
+    try:
+        data = root.tree.read(path, limit=limit + 1)
+        if len(data) > limit or not data.startswith((b"\xff\xfe", b"\xfe\xff")):
+            return None
+        text = data.decode("utf-16")
+    except (OSError, UnicodeDecodeError):
+        return None
+    return None if "\x00" in text else text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _code_of_notebook(text: str) -> str:

@@ -90,6 +90,11 @@ _SECURITY = (
 )
 
 
+_SETTINGS = ("package.json", "mcp.json", ".mcp.json", "hooks.json", "settings.json", "settings.local.json")
+_MOST_VALUES = 5_000  # values of a file of settings that are looked at
+_BEGINNING = 40  # characters by which the line of a command is found
+
+
 class Command(NamedTuple):
     """One command with the lines that it continues on, joined by spaces, and where it begins.
 
@@ -133,6 +138,45 @@ def programs(skill: Skill, words: tuple[str, ...]) -> Iterator[tuple[str, int, s
     for script in skill.scripts:
         if is_run(script) and any(word in script.text for word in words):
             yield script.text, 1, script.file
+
+
+def configured(skill: Skill) -> Iterator[Command]:
+    """Yield the commands that clients run because a file says so: npm's scripts, servers of MCP, and hooks."""
+    for script in skill.scripts:
+        name = script.file.rpartition("/")[2].lower()
+        if name not in _SETTINGS:
+            continue
+        import json  # few skills have such a file
+
+        try:
+            document = json.loads(script.text)
+        except (ValueError, RecursionError):
+            continue
+        lines = script.text.split("\n")
+        for command in _commands_of(document, is_package=name == "package.json"):
+            beginning = json.dumps(command, ensure_ascii=False)[1:-1][:_BEGINNING].split(" ")[0]
+            row = next((row for row, line in enumerate(lines, 1) if beginning and beginning in line), 1)
+            yield Command(command[:MAX_LINE], row, script.file)
+
+
+def _commands_of(document: object, *, is_package: bool) -> Iterator[str]:
+    """Yield the commands of a file of settings, each with its arguments."""
+    if is_package:
+        scripts = document.get("scripts") if isinstance(document, dict) else None
+        yield from (one for one in scripts.values() if isinstance(one, str)) if isinstance(scripts, dict) else ()
+        return
+    pending, left = [document], _MOST_VALUES
+    while pending and left:
+        left -= 1
+        value = pending.pop()
+        if isinstance(value, list):
+            pending += value[:left]
+        elif isinstance(value, dict):
+            command, arguments = value.get("command"), value.get("args")
+            if isinstance(command, str):
+                words = [one for one in arguments if isinstance(one, str)] if isinstance(arguments, list) else []
+                yield " ".join([command, *words])
+            pending += list(value.values())[:left]
 
 
 def is_about_security(skill: Skill) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from skillgate.model.invocation import SEEN_UNTIL, Fate, Invocation, InvocationScore, Scored
+from skillgate.model.invocation import SEEN_UNTIL, Evidence, Fate, Invocation, InvocationScore, Scored
 from skillgate.store.invocation_rows import (
     FIELDS,
     ONCE,
@@ -15,11 +16,13 @@ from skillgate.store.invocation_rows import (
     merged,
     of_invocations,
     of_scores,
+    second,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
+    from datetime import timedelta
 
     from skillgate.store.invocation_rows import Bulk, Columns
 
@@ -31,7 +34,9 @@ class Import:
 
     Attributes:
         broken: Whether a batch failed, which may be partly written.
+        origin: Origin of invocations without one.
         kept_origins: Number of existing invocations with another origin than the label of this import.
+        reopened: Number of invocations that have continued since a model judged their ending.
     """
 
     def __init__(
@@ -46,11 +51,11 @@ class Import:
         scorer: Scorer,
         refusing: Callable[[], AbstractContextManager[None]],
     ) -> None:
-        self._rows, self._update, self._later, self._origin = rows, update, later, origin
+        self._rows, self._update, self._later, self.origin = rows, update, later, origin
         self._label, self._now, self._scorer, self._refusing = label, now, scorer, refusing
         self._added: dict[int, dict[str, Any]] = {}  # fields added by hand to existing invocations, by key
         self.broken = False
-        self.kept_origins = 0
+        self.kept_origins = self.reopened = 0
         self._fresh = True  # whether all of the last batch was new, as the next may be
 
     def add(self, batch: Sequence[Scored]) -> tuple[Fate, ...]:
@@ -70,6 +75,20 @@ class Import:
             fates = self._add(batch)
         self.broken = False
         return fates
+
+    def existing(self, names: Sequence[str]) -> dict[str, tuple[Invocation, str | None]]:
+        """Return the existing invocations by id, each with its origin."""
+        known = self._rows.known(names)
+        return {name: (self._existing(key), origin) for name, (key, _, _, origin) in known.items()}
+
+    def uses_near(self, one: Invocation, *, within: timedelta) -> list[tuple[str, str | None]]:
+        """Return id and source of the uses of the same skill in the same session at about the same time."""
+        query = (
+            "SELECT invocation_id, source FROM invocations"
+            " WHERE skill_name = ? AND timestamp >= ? AND timestamp <= ? AND session_id = ?"
+        )
+        first, last = second(one.timestamp - within), second(one.timestamp + within)
+        return [tuple(row) for row in self._rows.rows(query, one.skill_name, first, last, one.session_id)]
 
     def _add(self, batch: Sequence[Scored]) -> tuple[Fate, ...]:
         reserved = self._rows.reserve(len(batch))
@@ -102,7 +121,9 @@ class Import:
                     continue
                 changed[key] = one = one._replace(origin=wanted)
                 fates.append(Fate.UPDATED)
-            elif self._later and not self._is_later(one, key, new.get(key) or changed.get(key)):
+            elif self._later and not self._is_later(
+                one, key, waiting := new.get(key) or changed.get(key), before := self._before(key, waiting)
+            ):
                 if not self._adds(key, one):
                     self.kept_origins += self._is_kept(origin)
                     fates.append(Fate.KNOWN)  # the existing one is more recent
@@ -111,6 +132,7 @@ class Import:
                 changed[key] = one = one._replace(invocation=existing, digest=digest, origin=origin)
                 fates.append(Fate.UPDATED)
             elif self._update or self._later:
+                one = self._with_grade(one, before) if self._later else one
                 if key in new:  # earlier in this batch
                     new[key] = one
                 else:
@@ -121,7 +143,7 @@ class Import:
                 continue
             if one.added:
                 self._added[key] = combined(self._added.get(key, {}), dict(one.added))
-            known[name] = (key, one.digest, None, one.origin or self._origin)
+            known[name] = (key, one.digest, None, one.origin or self.origin)
         self._write(new)
         self._score({key: self._merged(key, one) for key, one in same.items()}, ONCE)
         self._rows.delete(list(changed))  # also scores by other versions, which are outdated
@@ -152,12 +174,26 @@ class Import:
         rows = self._rows.rows(f"SELECT {', '.join(FIELDS)} FROM invocations WHERE id = ?", key)  # noqa: S608
         return next(invocations(rows))
 
-    def _is_later(self, one: Scored, key: int, waiting: Scored | None) -> bool:
+    def _before(self, key: int, waiting: Scored | None) -> Invocation:
+        """Return the invocation to be written, or else the existing one."""
+        return self._existing(key) if waiting is None else waiting.invocation
+
+    def _is_later(self, one: Scored, key: int, waiting: Scored | None, before: Invocation) -> bool:
         """Whether an invocation knows more than the existing one, or the one to be written."""
-        if waiting is None:
-            own = merged(one.invocation, self._added.get(key, {}))  # as the existing one is
-            return _known(own) > _known(self._existing(key))
-        return _known(one.invocation) > _known(waiting.invocation)
+        added = self._added.get(key, {}) if waiting is None else {}  # as the existing one has them
+        return _known(merged(one.invocation, added)) > _known(before)
+
+    def _with_grade(self, one: Scored, before: Invocation) -> Scored:
+        """Return a later reading with the outcome that a model judged before, if the use ends as it did then."""
+        found = one.invocation
+        if not before.graded or found.ending is not None:
+            return one
+        if not _ends_alike(before, found):
+            self.reopened += 1
+            return one
+        found = found._replace(**{name: getattr(before, name) for name in _JUDGED})
+        digest = blake2b(f"{one.digest} graded".encode(), digest_size=16).hexdigest()
+        return one._replace(invocation=found, score=self._scorer(found), digest=digest)
 
     def _write(self, found: dict[int, Scored]) -> None:
         if found:
@@ -175,12 +211,28 @@ class Import:
         return one._replace(invocation=found, score=self._scorer(found))
 
     def _columns(self, batch: Sequence[Scored], added: Sequence[str | None] = ()) -> Columns:
-        return of_invocations(batch, imported_at=self._now, origin=self._origin, added=added)
+        return of_invocations(batch, imported_at=self._now, origin=self.origin, added=added)
 
     def _score(self, found: dict[int, Scored], conflict: str = "") -> None:
         if found:
             columns = of_scores(found, (one.score for one in found.values()), scored_at=self._now)
             self._rows.insert("skill_scores", columns, conflict)
+
+
+_JUDGED = ("ending", "error_count", "failure_explained", "outcome_evidence", "follow_up_count", "graded")
+_EFFORT = (
+    *("tool_call_count", "tool_calls_most", "tool_error_count", "tokens_used", "tokens_most"),
+    *("duration_ms", "duration_most_ms"),
+)
+
+
+def _ends_alike(before: Invocation, later: Invocation) -> bool:
+    """Whether two readings of a use have the same end: no more work, and no more reactions of the user."""
+    follow_ups = later.follow_up_count
+    if before.outcome_evidence is Evidence.USER_REJECTED and follow_ups is not None:
+        follow_ups = max(1, follow_ups)  # as the model's judgement counts
+    same_work = all(getattr(before, name) == getattr(later, name) for name in _EFFORT)
+    return same_work and before.follow_up_count == follow_ups
 
 
 def _known(invocation: Invocation) -> tuple[float, ...]:

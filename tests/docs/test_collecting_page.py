@@ -127,7 +127,9 @@ def artifact(folder: Path, number: int, store: Path, *, fork: bool = False, name
     return {"id": number, "name": name or f"skillgate-records-{number}-1", "expired": False, "workflow_run": run}
 
 
-@pytest.mark.skipif(not all(map(shutil.which, ("bash", "zip", "unzip", "jq"))), reason="a program is not installed")
+@pytest.mark.skipif(
+    not all(map(shutil.which, ("bash", "zip", "unzip", "jq"))), reason="bash, zip, unzip or jq is not installed"
+)
 def test_records_of_runs_are_joined_and_gated(runner: Runner, tmp_path: Path) -> None:
     (runner.workspace / ".skillgate.yaml").write_text("gates: {publish: {min_invocations: 2}}\n", encoding="utf-8")
     artifacts = tmp_path / "artifacts"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import http.client
+import io
 import json
 import os
 import shutil
@@ -14,15 +15,17 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from skillgate.console import Console
+from skillgate.errors import IncompleteError
 from skillgate.invocations.formats import reader
-from skillgate.invocations.serving import MOST_BYTES, MOST_CONNECTIONS
-from skillgate.invocations.spool import OPEN_S, FullError, Spool, arrivals, lines, reduced
+from skillgate.invocations.serving import MOST_BYTES, MOST_CONNECTIONS, Server, ServeRequest, serve
+from skillgate.invocations.spool import OPEN_S, FullError, Spool, arrivals, lines, opened, reduced
 from tests.cli.running import run
 from tests.invocations.claude_telemetry import activated, claude_span, event, logs, request
 from tests.invocations.readings import OPTIONS
@@ -184,6 +187,16 @@ def raw(port: int, data: bytes) -> bytes:
         return b"".join(parts)
 
 
+def nested(data: bytes, *fields: int) -> bytes:
+    """Return a message of protobuf within others, in fields from the inner one outwards."""
+    for number in fields:
+        size, rest = b"", len(data)
+        while rest > 127:
+            size, rest = size + bytes([rest & 127 | 128]), rest >> 7
+        data = bytes([number << 3 | 2]) + size + bytes([rest]) + data
+    return data
+
+
 REFUSED: tuple[tuple[str, str, dict[str, str], bytes, int, str], ...] = (
     ("no JSON", "/v1/traces", JSON, b"{", 400, "the body is not OTLP JSON"),
     ("deep JSON", "/v1/traces", JSON, b"[" * 100_000, 400, "nested too deeply"),
@@ -201,6 +214,17 @@ REFUSED: tuple[tuple[str, str, dict[str, str], bytes, int, str], ...] = (
     ),
     ("too many objects", "/v1/traces", JSON, b'{"a": [' + b"{}," * 1_000_000 + b"{}]}", 413, "objects and lists"),
     ("protobuf that is none", "/v1/traces", PROTOBUF, b"\xff\xff", 400, "not OTLP protobuf"),
+    ("too many fields", "/v1/traces", PROTOBUF, b"\x0a\x00" * 1_000_001, 413, "more than 1,000,000 fields"),
+    ("too many spans", "/v1/traces", PROTOBUF, nested(b"\x12\x00" * 1_000_000, 2, 1), 413, "1,000,000 fields"),
+    (
+        "too many numbers",
+        "/v1/metrics",
+        PROTOBUF,
+        nested(b"\7" * 1_000_000, 2, 8, 1, 10, 2, 2, 1),
+        413,
+        "1,000,000 fields",
+    ),
+    ("deep protobuf", "/v1/logs", PROTOBUF, nested(b"", *(1, 5) * 50, 5, 2, 2, 1), 400, "not OTLP protobuf"),
     ("two lengths", "/v1/traces", {**JSON, "Transfer-Encoding": "gzip, chunked"}, b"{}", 400, "Transfer-Encoding"),
 )
 
@@ -229,6 +253,23 @@ def test_what_is_not_understood_is_refused_and_harms_nothing(tmp_path: Path) -> 
     assert err.count("gRPC") == 1
     assert "secret" not in err
     assert stored(tmp_path) == [("csv-merge", None)]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_no_body_takes_much_memory(tmp_path: Path) -> None:
+    empty = (b"\x12\x00" * (MOST_BYTES // 2 - 10), b"\x12\x00" * 400_000)
+    bodies = [(413, PROTOBUF, nested(empty[0], 2, 1)), (200, PROTOBUF, nested(empty[1], 2, 1))]
+    bodies += [
+        (200, JSON, b'{"a":[' + b'{"a":1},' * 999_990 + b"{}]}"),
+        (200, JSON, b'{"a":[' + b'"ab",' * 1_600_000 + b"1]}"),
+    ]
+    with serving(tmp_path) as served:
+        for status, headers, body in bodies:
+            assert served.post("/v1/traces", body, headers)[0] == status
+        status_file = Path(f"/proc/{served.process.pid}/status").read_text(encoding="utf-8")
+        (peak_kb,) = (line.split()[1] for line in status_file.splitlines() if line.startswith("VmHWM:"))
+        assert int(peak_kb) < 500_000
+        assert served.end()[0] == 0
 
 
 def test_another_address_needs_a_token(tmp_path: Path) -> None:
@@ -271,19 +312,45 @@ def test_no_text_of_a_user_reaches_the_disk(tmp_path: Path) -> None:
     assert "alice" not in written.decode("latin-1")
 
 
-def test_too_many_connections_are_asked_to_wait(tmp_path: Path) -> None:
+HEAD = b"POST /v1/traces HTTP/1.1\r\nContent-Type: application/json\r\n"
+
+
+@pytest.mark.parametrize("begin", [b"", HEAD, HEAD + b"Content-Length: 900\r\n\r\n{"], ids=["idle", "head", "body"])
+def test_slow_senders_keep_no_other_out(tmp_path: Path, begin: bytes) -> None:
     with serving(tmp_path) as served:
-        idle = [socket.create_connection(("127.0.0.1", served.port)) for _ in range(MOST_CONNECTIONS)]
-        refused = raw(served.port, b"")
-        assert refused.startswith(b"HTTP/1.1 503 ")
-        assert b"Retry-After: 5\r\n" in refused
-        for connection in idle:
+        slow = [socket.create_connection(("127.0.0.1", served.port)) for _ in range(MOST_CONNECTIONS + 1)]
+        for connection in slow:
+            with suppress(OSError):  # the first one may have made room already
+                connection.sendall(begin)
+        assert served.post("/v1/traces", traces(span(1, None, SKILL)))[0] == 200
+        for connection in slow:
             connection.close()
-        deadline = time.monotonic() + 60
-        while served.post("/v1/traces", traces(span(1, None, SKILL)))[0] != 200:
-            assert time.monotonic() < deadline
         assert served.end()[0] == 0
     assert stored(tmp_path) == [("csv-merge", None)]
+
+
+def test_too_many_requests_at_once_are_asked_to_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("skillgate.invocations.serving._WAIT_S", 120)
+    whole = HEAD + b"Content-Length: 2\r\n\r\n{}"
+    with opened(str(tmp_path), most=10**6) as spool, Server(None, 0, None, spool, lambda _text: None) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        port = server.server_address[1]
+        with server.readers:  # so that no request is ready
+            busy = [socket.create_connection(("127.0.0.1", port), timeout=60) for _ in range(MOST_CONNECTIONS)]
+            for connection in busy:
+                connection.sendall(whole)
+            deadline = time.monotonic() + 60
+            while server.at_work < MOST_CONNECTIONS or server.waiting:
+                assert time.monotonic() < deadline
+            refused = raw(port, b"")
+        assert refused.startswith(b"HTTP/1.1 503 ")
+        assert b"Retry-After: 120\r\n" in refused
+        assert {connection.recv(15) for connection in busy} == {b"HTTP/1.1 200 OK"}
+        for connection in busy:
+            connection.close()
+        server.shutdown()
+        thread.join()
 
 
 def test_a_sender_does_not_choose_the_id_of_a_record(tmp_path: Path) -> None:
@@ -361,6 +428,34 @@ def test_a_port_that_is_taken_is_reported(tmp_path: Path) -> None:
         second = run(tmp_path, "log", "serve", "--port", str(served.port), "--spool", "other")
         assert second.code == 3
         assert f"cannot listen on 127.0.0.1:{served.port}" in second.err
+
+
+def test_a_fault_in_the_last_import_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_arguments: object) -> None:
+        raise KeyError("a value of a sender")
+
+    monkeypatch.setattr("skillgate.invocations.serving.take", fail)
+    stopped = threading.Event()
+
+    def send(server: Server) -> None:
+        connection = http.client.HTTPConnection("127.0.0.1", server.server_address[1], timeout=30)
+        with closing(connection):
+            connection.request("POST", "/v1/traces", traces(span(1, None, SKILL)), JSON)
+            assert connection.getresponse().status == 200
+        stopped.set()
+
+    spool = str(tmp_path / "spool")
+    request = ServeRequest(None, "1.1", None, 0, None, spool, most=10**6, every_s=1, project=None, category=None)
+    session = Console(stdout=io.StringIO(), stderr=io.StringIO(), environ={}, cwd=str(tmp_path))
+    with pytest.raises(IncompleteError) as failed:
+        serve(request, session, stopped=stopped, ready=send)
+    message = str(failed.value)
+    assert message.startswith("the last import failed: unexpected KeyError\neverything acknowledged is in ")
+    assert "start `skillgate log serve` again" in message
+    assert "a value of a sender" not in message
+    with serving(tmp_path, "--spool", "spool") as served:
+        assert served.end()[0] == 0
+    assert stored(tmp_path) == [("csv-merge", None)]
 
 
 def halves(number: int) -> tuple[bytes, bytes]:

@@ -187,13 +187,14 @@ class Counts:
     Attributes:
         fates: number of invocations by fate.
         rejected: number of rejected records, conflicts included.
+        reopened: number of uses that have continued since a model judged their ending, so that it is unknown again.
         warnings: number of occurrences by text.
         unused: description of a file without any use of a skill; None if it has one.
     """
 
     def __init__(self) -> None:
         self.fates = dict.fromkeys(Fate, 0)
-        self.rejected = 0
+        self.rejected = self.reopened = 0
         self.unused: str | None = None
         self.warnings: dict[str, int] = {}
 

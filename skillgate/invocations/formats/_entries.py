@@ -23,7 +23,6 @@ _TIME_CHARACTERS = 40
 _LAST_MS = 253_402_300_799_000  # milliseconds since 1970 at the end of the calendar
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,95}\Z")
-_MOST_TEXT = 4_000  # characters of a text that an entry holds
 _PATH = 1_000  # characters of a path that are examined
 # Where clients unpack plugins: PLUGIN and VERSION are folders of the path.
 _PLUGIN = re.compile(r"/plugins/cache/[^/]+/([^/]+)/([^/]+)/skills?/")
@@ -108,7 +107,7 @@ class Entry(NamedTuple):
     size: int = 0  # characters of the reply, calls included
     failed: bool = False  # whether it replaces a reply that failed
     has_text: bool = False
-    text: str = ""  # the end of the last text of a reply, or the beginning of a prompt
+    text: str = ""  # the last text of a reply, or that of a prompt
     report: Evidence | None = None  # what the text of a reply reports
     asks: bool = False  # whether it ends with a question
     tags: tuple[str, ...] = ()  # names of the skill that the reply is attributed to
@@ -126,10 +125,10 @@ class Entry(NamedTuple):
     unattended: bool = False  # whether a program started the session, perhaps without a user
 
 
-def said(entry: Entry, text: str) -> Entry:
+def prompted(entry: Entry, text: str) -> Entry:
     """Return a user's entry with what its text says."""
     return entry._replace(
-        text=text[:_MOST_TEXT], reaction=reaction(text), is_brief=is_brief(text), asks_to_commit=asks_to_commit(text)
+        text=text, reaction=reaction(text), is_brief=is_brief(text), asks_to_commit=asks_to_commit(text)
     )
 
 
@@ -137,7 +136,7 @@ def replied(entry: Entry, text: str) -> Entry:
     """Return a reply with what its last text says."""
     if not text.strip():
         return entry
-    return entry._replace(has_text=True, text=text[-_MOST_TEXT:], report=report(text), asks=asks(text))
+    return entry._replace(has_text=True, text=text, report=report(text), asks=asks(text))
 
 
 # Values that a hostile file may hold

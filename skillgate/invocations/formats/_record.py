@@ -318,19 +318,19 @@ def _feedback(value: object, draft: Draft, unknown: Unknown) -> None:
         raise UnfitError("an object", value)
     draft[_HAS_FEEDBACK] = False
     held = set()
-    for key, said in value.items():
-        if said is None:
+    for key, inner in value.items():
+        if inner is None:
             continue
         draft[_HAS_FEEDBACK] = True
         if key in _ACCURACIES:
-            held.add((key, _at(flag, said, f".{key}")))
+            held.add((key, _at(flag, inner, f".{key}")))
         elif key == "accuracy":
-            draft[_ACCURACY] = _at(accuracy, said, ".accuracy")
+            draft[_ACCURACY] = _at(accuracy, inner, ".accuracy")
         elif key == "rating":
-            thumb = _at(rating, said, ".rating")
+            thumb = _at(rating, inner, ".rating")
             draft[_RATING] = draft[_RATING] or thumb
         else:
-            unknown.append((f"feedback.{key}", said))
+            unknown.append((f"feedback.{key}", inner))
     if held and draft[_ACCURACY] is None:
         unsaid = Accuracy.INACCURATE if ("accurate", False) in held else None
         draft[_ACCURACY] = next((word for key, word in _ACCURACIES.items() if (key, True) in held), unsaid)
@@ -340,16 +340,16 @@ def _code_quality(value: object, draft: Draft, unknown: Unknown) -> None:
     """Read the results of linter, type checker and tests."""
     if type(value) is not dict:
         raise UnfitError("an object", value)
-    for key, said in value.items():
-        if said is None:
+    for key, inner in value.items():
+        if inner is None:
             continue
         slot = _SIGNALS.get(key)
         if slot is None:
-            unknown.append((f"code_quality.{key}", said))
-        elif type(said) is not bool:
-            raise UnfitError("true or false", said, f".{key}")
+            unknown.append((f"code_quality.{key}", inner))
+        elif type(inner) is not bool:
+            raise UnfitError("true or false", inner, f".{key}")
         elif draft[slot] is None:
-            draft[slot] = said
+            draft[slot] = inner
 
 
 def _other_name(field: str, convert: Converter) -> Filler:

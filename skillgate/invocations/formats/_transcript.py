@@ -24,8 +24,8 @@ from skillgate.invocations.formats._entries import (
     items,
     mapping,
     model_name,
+    prompted,
     replied,
-    said,
     skill_at,
     time_of,
     usage_of,
@@ -186,7 +186,7 @@ def _user(record: Mapping[str, Any], message: Mapping[str, Any]) -> Entry:
     texts = tuple(_texts(message))
     head = texts[0][:_HEAD] if texts else ""
     if head.startswith(_INTERRUPTED):
-        return said(Entry(Kind.INTERRUPTION, has_text=len(texts) > 1), "\n".join(texts[1:]))
+        return prompted(Entry(Kind.INTERRUPTION, has_text=len(texts) > 1), "\n".join(texts[1:]))
     if record.get("isCompactSummary") is True or record.get("isVisibleInTranscriptOnly") is True:
         return Entry(Kind.OTHER)
     if record.get("isMeta") is True or record.get("isSynthetic") is True:
@@ -201,7 +201,7 @@ def _user(record: Mapping[str, Any], message: Mapping[str, Any]) -> Entry:
     has_image = any(block.get("type") == "image" for block in items(message.get("content")))
     if head.startswith(_NOT_SAID) or not (any(texts) or has_image):
         return Entry(Kind.OTHER)
-    return said(Entry(Kind.PROMPT, prompt=hash("".join(texts))), "\n".join(texts))
+    return prompted(Entry(Kind.PROMPT, prompt=hash("".join(texts))), "\n".join(texts))
 
 
 def _inserted(head: str) -> Entry:
@@ -218,7 +218,7 @@ def _attached(attached: Mapping[str, Any]) -> Entry:
         return Entry(Kind.TOUCHED, name=name)
     if kind == "queued_command" and attached.get("commandMode") == "prompt" and _is_human(attached.get("origin")):
         text = attached.get("prompt")
-        return said(Entry(Kind.QUEUED), text if isinstance(text, str) else "")
+        return prompted(Entry(Kind.QUEUED), text if isinstance(text, str) else "")
     return Entry(Kind.OTHER)
 
 

@@ -15,6 +15,7 @@ from skillgate.invocations.formats._changes import Change, Effect
 from skillgate.invocations.formats._entries import Entry, Usage
 from skillgate.invocations.formats._input import REPLACED_WARNING, skill_name
 from skillgate.invocations.formats._phrases import Reaction
+from skillgate.invocations.masking import beginning_of, end_of
 from skillgate.llm import prices
 from skillgate.model.exchange import Tokens
 from skillgate.model.invocation import SEEN_UNTIL, Caller, Ending, Evidence, Invocation, Read
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 _CACHED = "tokens_cache_read"  # key in ``extra``: cached input tokens, which ``tokens_used`` leaves out
 _MOST_FILES = 10_000  # maximum distinct files of a run
 _MOST_TOOLS = 1_000  # maximum distinct tools of a run
-_MOST_TEXT = 4_000  # characters of a text that are yielded
 _ENDED = ("end_turn", "stop_sequence", "tool_use", None)  # reasons that leave a text whole
 _CODE = "code_generation"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -280,7 +280,7 @@ class Run:
         if self.answers:
             self._stop, self._broken = entry.stop, entry.failed
             if entry.has_text:
-                self._report, self.asks, self._text = entry.report, entry.asks, entry.text[-_MOST_TEXT:]
+                self._report, self.asks, self._text = entry.report, entry.asks, end_of(entry.text)
         if entry.has_text and is_own:
             self._spoke_last = True
             self._inside = self._tagged
@@ -528,8 +528,9 @@ class User:
         self._is_counted, self._is_interrupted = self._is_interrupted, False
         self._commits = entry.asks_to_commit
         self._observe()
+        beginning = beginning_of(entry.text) if self._about else ""
         for run in self._about:
-            run.reaction = run.reaction or entry.text[:_MOST_TEXT]
+            run.reaction = run.reaction or beginning
         if entry.reaction is Reaction.APPROVES:
             self._is_settled = True
         elif entry.reaction is not None:

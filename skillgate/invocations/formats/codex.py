@@ -25,8 +25,8 @@ from skillgate.invocations.formats._entries import (
     items,
     mapping,
     model_name,
+    prompted,
     replied,
-    said,
     skill_at,
     time_of,
     usage_of,
@@ -127,7 +127,7 @@ class _Rollout:
         if kind == "user_message" and isinstance(text, str):
             self._reply += 1
             self._loaded.clear()
-            return said(Entry(Kind.PROMPT), text)
+            return prompted(Entry(Kind.PROMPT), text)
         if kind == "turn_aborted" and payload.get("reason") in ("interrupted", None):
             return Entry(Kind.INTERRUPTION)
         if kind == "token_count":

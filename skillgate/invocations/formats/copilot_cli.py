@@ -23,8 +23,8 @@ from skillgate.invocations.formats._entries import (
     items,
     mapping,
     model_name,
+    prompted,
     replied,
-    said,
     time_of,
     version_label,
 )
@@ -109,7 +109,7 @@ class _Events:
         text = data.get("content")
         if kind == "user.message" and isinstance(text, str):
             is_users = data.get("source") in (None, "user") and data.get("isAutopilotContinuation") is not True
-            return said(Entry(Kind.PROMPT), text) if is_users else None
+            return prompted(Entry(Kind.PROMPT), text) if is_users else None
         if kind == "assistant.message":
             return self._reply(data, text if isinstance(text, str) else "")
         if kind == "tool.execution_complete":

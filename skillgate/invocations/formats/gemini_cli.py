@@ -23,8 +23,8 @@ from skillgate.invocations.formats._entries import (
     items,
     mapping,
     model_name,
+    prompted,
     replied,
-    said,
     time_of,
     usage_of,
 )
@@ -159,7 +159,7 @@ def _entries(record: Mapping[str, Any], identity: str) -> Iterator[Entry]:
     kind, at, text = record.get("type"), time_of(record.get("timestamp")), _text(record.get("content"))
     if kind == "user":
         if text.strip() and not text.lstrip().startswith(_NOT_SAID):
-            yield said(Entry(Kind.PROMPT, at=at), text)
+            yield prompted(Entry(Kind.PROMPT, at=at), text)
     elif kind == "error":
         yield Entry(Kind.REPLY, at=at, failed=True)
     elif kind == "gemini":

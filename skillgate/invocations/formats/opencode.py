@@ -25,8 +25,8 @@ from skillgate.invocations.formats._entries import (
     items,
     mapping,
     model_name,
+    prompted,
     replied,
-    said,
     time_of_ms,
     usage_of,
 )
@@ -90,7 +90,7 @@ def _message(info: Mapping[str, Any], parts: list[Mapping[str, Any]]) -> Iterato
             if part.get("synthetic") is not True and part.get("ignored") is not True
         ]
         if any(text.strip() for text in texts):
-            yield said(Entry(Kind.PROMPT, sessions=sessions, at=at), "\n".join(texts))
+            yield prompted(Entry(Kind.PROMPT, sessions=sessions, at=at), "\n".join(texts))
     elif info.get("role") == "assistant":
         base = Entry(Kind.REPLY, sessions=sessions, at=at, model=model_name(info.get("modelID")))
         yield from _steps(base, info, parts)

@@ -163,16 +163,16 @@ def headline(report: InvocationReport) -> str:
 def decided(checks: Iterable[GateCheck]) -> str:
     """Write the result of each gate, the worst first, as in ``FAILED publish: 2 of 5 skills``."""
     gates = _by_gate(checks)
-    said = []
+    results = []
     for group in gates[:_GATES]:
         counts, worst = Counter(check.status for check in group), group[0].status
         parts = [f"{counts[worst]:,} of {plural(len(group), 'skill')}"]
         parts += [
             f"{counts[item]:,} {_status(item)}" for item in (*UNDECIDED, TOO_FEW) if counts[item] and item != worst
         ]
-        said.append(f"{_status(worst).upper()} {bounded(group[0].gate, _NAME)}: {', '.join(parts)}")
+        results.append(f"{_status(worst).upper()} {bounded(group[0].gate, _NAME)}: {', '.join(parts)}")
     more = [plural(len(gates) - _GATES, "more gate")] if len(gates) > _GATES else []
-    return "; ".join([*said, *more])
+    return "; ".join([*results, *more])
 
 
 def gate_mark(checks: Iterable[GateCheck], *, passed: bool | None = None) -> Mark:
@@ -198,9 +198,9 @@ def gate_folds(checks: Iterable[GateCheck], names: Mapping[str, Span]) -> Iterat
             table = Table(_CHECKS, tuple(_check(one, names) for one in met), noun="skill")
             blocks.append(Fold(f"{plural(len(met), 'skill')} with nothing to do", (table,), quiet=True))
         counts = Counter(check.status for check in group)
-        said = Cell(", ".join(f"{number:,} {_status(status)}" for status, number in counts.items()))
+        statuses = Cell(", ".join(f"{number:,} {_status(status)}" for status, number in counts.items()))
         summary = Span(group[0].gate, "strong")
-        yield Fold(summary, tuple(blocks), bool(open_checks), mark=gate_mark(group), aside=(said,))
+        yield Fold(summary, tuple(blocks), bool(open_checks), mark=gate_mark(group), aside=(statuses,))
 
 
 def trend_items(trends: Iterable[InvocationTrend], names: Mapping[str, Span]) -> Iterator[Item]:
@@ -338,8 +338,8 @@ def _leaderboard(report: InvocationReport, board: Sequence[SkillFigures], names:
         has = "has" if few == 1 else "have"
         more = few - len(others[:50])
         rest = (f" and {plural(more, 'more skill')}",) if more and others else ()
-        said = f"{plural(few, 'skill')} {has} fewer than {_LEAST} rated invocations{': ' if others else ''}"
-        yield Note((said, *spans(joined(others[:50])), *rest), "muted")
+        summary = f"{plural(few, 'skill')} {has} fewer than {_LEAST} rated invocations{': ' if others else ''}"
+        yield Note((summary, *spans(joined(others[:50])), *rest), "muted")
 
 
 def _board_row(
@@ -400,8 +400,8 @@ def _improve(report: InvocationReport, names: Mapping[str, Span]) -> Iterator[Bl
 
 def _advice(one: Opportunity, names: Mapping[str, Span]) -> Item:
     word, tone = _weakness(one.share)
-    said = f" {_component(one.component)}: {word or 'fair'}, over {plural(one.n, 'invocation')}"
-    return Item((name(one.skill, names), said), _whole_share(one.share), tone, (one.recommendation,))
+    description = f" {_component(one.component)}: {word or 'fair'}, over {plural(one.n, 'invocation')}"
+    return Item((name(one.skill, names), description), _whole_share(one.share), tone, (one.recommendation,))
 
 
 def _more(report: InvocationReport, board: Sequence[SkillFigures], names: Mapping[str, Span]) -> Iterator[Block]:
@@ -441,9 +441,9 @@ def _course(course: Sequence[Stretch], step: int) -> Chart:
 
 def _tiers(report: InvocationReport, board: Sequence[SkillFigures], names: Mapping[str, Span]) -> Iterator[Block]:
     whole = _in_tiers(report.tiers, report.invocations, report.rated)
-    said = ", ".join(f"{tier} {number:,}" for tier, number in whole)
+    description = ", ".join(f"{tier} {number:,}" for tier, number in whole)
     legend = tuple((_class(tier), Span(f"{tier} {number:,}")) for tier, number in whole)
-    yield Chart(charts.shares([(_class(tier), number) for tier, number in whole]), "All skills", said, legend)
+    yield Chart(charts.shares([(_class(tier), number) for tier, number in whole]), "All skills", description, legend)
     rows = []
     for one in board:
         counts = _in_tiers(one.tiers, one.recorded, one.invocation_count)
@@ -471,15 +471,15 @@ def _signed(value: float | None) -> str:
 
 def _change(trend: InvocationTrend) -> str:
     """Write the averages of the last seven days and before, and their difference with its intervals."""
-    said = f"last 7 days {total(trend.current_avg)} (n {trend.recent.n:,})"
-    said += f", before {total(trend.previous_avg)} (n {trend.previous.n:,})"
+    text = f"last 7 days {total(trend.current_avg)} (n {trend.recent.n:,})"
+    text += f", before {total(trend.previous_avg)} (n {trend.previous.n:,})"
     if trend.change is None:
-        return said
+        return text
     percent = "" if trend.change_percent is None else f", {_signed(trend.change_percent)} %"
-    said += f", change {_signed(trend.change)} points{percent}"
+    text += f", change {_signed(trend.change)} points{percent}"
     for word, found in (("; 95 %", trend.interval), (", resampled", trend.bootstrap)):
-        said += "" if found is None else f"{word} {_signed(found.low)} to {_signed(found.high)}"
-    return said
+        text += "" if found is None else f"{word} {_signed(found.low)} to {_signed(found.high)}"
+    return text
 
 
 class Stretch(NamedTuple):
@@ -537,10 +537,10 @@ def _said(course: Sequence[Stretch], step: int) -> str:
     known = [(span.average, span.day) for span in course if span.average is not None]
     low, high = min(known), max(known)
     each = "day" if step == 1 else f"{step} days"
-    said = f"average of every {each} from {course[0].day} to {course[-1].day}: first {total(known[0][0])}, "
-    said += f"last {total(known[-1][0])}, lowest {total(low[0])} on {low[1]}, highest {total(high[0])} on {high[1]}"
+    text = f"average of every {each} from {course[0].day} to {course[-1].day}: first {total(known[0][0])}, "
+    text += f"last {total(known[-1][0])}, lowest {total(low[0])} on {low[1]}, highest {total(high[0])} on {high[1]}"
     gaps = len(course) - len(known)
-    return f"{said}; {plural(gaps, 'gap')} without rated invocations" if gaps else said
+    return f"{text}; {plural(gaps, 'gap')} without rated invocations" if gaps else text
 
 
 def _about(report: InvocationReport) -> Iterator[tuple[str, Line]]:

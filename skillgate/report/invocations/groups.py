@@ -92,8 +92,8 @@ def effort(skills: Sequence[SkillFigures], names: Mapping[str, Span]) -> Iterato
     summed = [(one.cost_usd if has_cost else one.tokens, one.recorded) for one in known]
     n, recorded = sum(found.n for found, _ in summed if found), sum(number for _, number in summed)
     of = f", known for {n:,} of {recorded:,}" if n < recorded else ""
-    said = f"Tokens, time and cost: {_EFFORT}; sum of cost" if has_cost else f"Tokens and time: {_EFFORT}; sum"
-    yield Heading(f"{said}{of}")
+    label = f"Tokens, time and cost: {_EFFORT}; sum of cost" if has_cost else f"Tokens and time: {_EFFORT}; sum"
+    yield Heading(f"{label}{of}")
     rows = tuple(
         Row((name(one.skill, names), *effort_cells(one)[: len(heads) - 1], _sum(one, cost=has_cost)))
         for one in sorted(known, key=_expense)
@@ -209,8 +209,8 @@ def catalogue(report: InvocationReport, names: Mapping[str, Span]) -> Iterator[B
     if found is None:
         return
     counts = Counter(one.observed for one in found.skills)
-    said = ", ".join(f"{counts[item]:,} {_OBSERVED[item][0]}" for item in Observed if counts[item])
-    yield Heading(("Skills of ", code(found.directory), f": {said}"))
+    numbers = ", ".join(f"{counts[item]:,} {_OBSERVED[item][0]}" for item in Observed if counts[item])
+    yield Heading(("Skills of ", code(found.directory), f": {numbers}"))
     yield Note(_observed_for(found), "muted")
     if report.selection is not None:
         yield Note("Only the selected invocations count here.", "fair")
@@ -229,10 +229,10 @@ def _observed_for(found: Catalogue) -> str:
         return "Nothing was recorded in this time, so nothing can be said of any skill."
     days = (found.until.date() - found.since.date()).days + 1
     sources = f", from {bounded(', '.join(found.sources), 100)}" if found.sources else ""
-    said = (
+    range_text = (
         f"Anything was observed for {plural(days, 'day')}: {found.since:%Y-%m-%d} to {found.until:%Y-%m-%d}{sources}."
     )
-    return f"{said} A use that nothing recorded is not in it: not observed does not mean unused."
+    return f"{range_text} A use that nothing recorded is not in it: not observed does not mean unused."
 
 
 def worst(uses: Sequence[Use], names: Mapping[str, Span], most: int = _WORST) -> Iterator[Block]:
@@ -260,8 +260,8 @@ def _use(one: Use, names: Mapping[str, Span] | None) -> Item:
         "" if one.duration_ms is None else duration(one.duration_ms),
         "" if one.cost_usd is None else f"{'≈ ' if one.cost_estimated else ''}{dollars(one.cost_usd)}",
     )
-    said = (f"{one.at:%Y-%m-%d %H:%M} UTC", ended, one.version and f"version {one.version}", one.model, *effort)
-    return Item((code(one.id), *of), total(one.total), TONES[tier_of(one.total)], (" · ".join(filter(None, said)),))
+    details = (f"{one.at:%Y-%m-%d %H:%M} UTC", ended, one.version and f"version {one.version}", one.model, *effort)
+    return Item((code(one.id), *of), total(one.total), TONES[tier_of(one.total)], (" · ".join(filter(None, details)),))
 
 
 def _version(skill: str, one: VersionChange, names: Mapping[str, Span]) -> Item:
@@ -269,13 +269,13 @@ def _version(skill: str, one: VersionChange, names: Mapping[str, Span]) -> Item:
     moved = signed(one.change) if one.change is not None else "too few to compare"
     tone: Tone = "" if not sure else "good" if (one.change or 0.0) > 0 else "poor"
     label = ("↗" if (one.change or 0.0) > 0 else "↘") if sure else "→" if known else "·"
-    said = f"{total(one.average_before)} (n {one.n_before:,}) → {total(one.average_after)} (n {one.n_after:,})"
+    detail = f"{total(one.average_before)} (n {one.n_before:,}) → {total(one.average_after)} (n {one.n_after:,})"
     if one.interval is not None:
-        said += f"; 95 % {signed(one.interval.low)} to {signed(one.interval.high)}"
+        detail += f"; 95 % {signed(one.interval.low)} to {signed(one.interval.high)}"
     if known and not sure:
-        said += "; this may be chance"
+        detail += "; this may be chance"
     line = (name(skill, names), " ", code(one.before), " → ", code(one.after), f": {moved}")
-    return Item(line, label, tone, (said,))
+    return Item(line, label, tone, (detail,))
 
 
 def _summed(dimension: str, sums: Mapping[str | None, _Sums]) -> Table:

@@ -41,8 +41,8 @@ def view(page: SkillPage) -> View:
     blocks.append(Heading("Do scores agree with what is observed?"))
     if page.correlations:
         blocks.append(Items(tuple(map(_correlation, page.correlations)), "correlation"))
-        said = "Over all skills of the store: how far scores agree with observations, not why."
-        blocks.append(Note(said, "muted"))
+        note = "Over all skills of the store: how far scores agree with observations, not why."
+        blocks.append(Note(note, "muted"))
     else:
         blocks.append(Note("The store holds no scores to compare with.", "muted"))
     about: tuple[tuple[str, Line], ...] = (
@@ -76,8 +76,8 @@ def _tiles(page: SkillPage) -> Iterator[Figure]:
 
 
 def _how(command: str) -> str:
-    kept = "skillgate history import REPORT.json" if command == "score" else "skillgate eval"
-    return f"Nothing is in the store; {kept} puts it there."
+    source = "skillgate history import REPORT.json" if command == "score" else "skillgate eval"
+    return f"Nothing is in the store; {source} puts it there."
 
 
 def _certificate(found: Certified) -> tuple[str, Tone]:

@@ -3,10 +3,11 @@
 Why:
     All users and readers of the skill have the key, and so has the history of its repository after the line is deleted.
     Known formats are recognised by their prefix, and what follows must look random. All text files are read: scripts,
-    assets and references, and `.env`. A report shows the first four characters, the length and a short fingerprint.
-    Silent: placeholders, sequences and documented dummies, lines and headings that call the key a dummy, tests and
-    fixtures, a `.env` that `.gitignore` names, and the public API key of a Firebase page. On a line that speaks of an
-    example or of a scanner, and in the documents of a skill that scans for secrets, a key is a warning.
+    assets and references, `.env`, logs and `.tfvars`, also in UTF-16. A report shows the first four characters, the
+    length and a short fingerprint. Silent: placeholders, sequences and documented dummies, lines and headings that call
+    the key a dummy, tests and fixtures, a `.env` that `.gitignore` names, and the public API key of a Firebase page. On
+    a line that speaks of an example or of a scanner, and in the documents of a skill that scans for secrets, a key is a
+    warning.
 
 Bad:
     export GITHUB_TOKEN=(the token itself)

@@ -5,8 +5,9 @@ Why:
     shell cannot be reviewed, and a reverse shell gives the machine away (both are errors). `rm -rf ~` deletes more than
     anyone means to, and `--dangerously-skip-permissions` takes the user's last control away. A script that is
     downloaded and piped to a shell can change at any time (an info). Code blocks, code spans that a sentence orders to
-    run, hooks in the frontmatter and bundled programs are read. Silent: skills about security, sections and comments
-    that warn of the command, deny lists, patterns and tables.
+    run, hooks in the frontmatter and bundled programs are read, and so are the scripts of a `package.json` and the
+    commands of `.mcp.json`, `hooks.json` and `settings.json`. Silent: skills about security, sections and comments that
+    warn of the command, deny lists, patterns and tables.
 
 Bad:
     echo "$SETUP" | base64 -d | sh
@@ -24,7 +25,7 @@ from typing import NamedTuple
 from skillgate.model.finding import Hit, Severity
 from skillgate.model.skill import Skill, Span
 from skillgate.static import Hits, rule
-from skillgate.static.commands import MAX_LINE, Command, commands, is_shown, programs
+from skillgate.static.commands import MAX_LINE, Command, commands, configured, is_shown, programs
 from skillgate.static.rules import COMMANDS
 
 _SHELL = r"(?:sudo(?: -\w+(?: (?!ba|z|sh)\w+)?)* )?(?:/(?:usr/)?bin/)?(?:env )?(?:ba|z|da|k)?sh\b(?!\.)"
@@ -132,7 +133,7 @@ def find(skill: Skill) -> Hits:
         message = f"{kind.message}: {quoted(command.text)}"
         return Hit(Span(command.line, command.column), message, severity=kind.severity, fix=kind.fix, file=file)
 
-    for command in (*_hooks(skill), *commands(skill, COMMANDS)):
+    for command in (*_hooks(skill), *configured(skill), *commands(skill, COMMANDS)):
         text = _without_echo(command.text)
         kind = next((kind for kind in _KINDS if re.search(kind.pattern, text)), None)
         if kind is not None and (command.file, command.line, command.column, kind) not in found:
