@@ -64,7 +64,7 @@ class ForeignError(ValueError):
 
 def second(at: datetime) -> str:
     """Return a time as in the tables: UTC, ``YYYY-MM-DD HH:MM:SS``, without fractions."""
-    return at.astimezone(UTC).isoformat(" ", "seconds")[:19]
+    return str(at if at.tzinfo is UTC else at.astimezone(UTC))[:_SECOND]
 
 
 class Rows(NamedTuple):

@@ -18,6 +18,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, cast
 
 from skillgate.errors import IncompleteError
@@ -27,6 +28,8 @@ from skillgate.registry import INVOCATION_FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    import msgspec
 
     from skillgate.invocations.rubric import Scorer
     from skillgate.store.invocation_rows import Rows
@@ -172,8 +175,7 @@ BATCH = 2_000
 MOST_WARNINGS = 100
 """Maximum distinct warnings shown per file."""
 _OTHERS = "other warnings"
-_AT = Invocation._fields.index("timestamp")
-_CHOICES = [Invocation._fields.index(name) for name in ("ending", "accuracy", "outcome_evidence", "called_by")]
+_EXTRA = Invocation._fields.index("extra")
 
 
 class Run(Protocol):
@@ -316,11 +318,20 @@ def _decided(
 
 
 def digest_of(invocation: Invocation) -> str:
-    """Return a digest of all known fields, 32 hexadecimal digits; fields added at the end later do not change it."""
+    """Return a digest of all known fields, 32 hexadecimal digits; fields added at the end later do not change it.
+
+    Needs the extra ``store``.
+    """
     values: list[Any] = list(invocation)
-    values[_AT] = invocation.timestamp.isoformat()
-    for slot in _CHOICES:
-        values[slot] = values[slot] and values[slot].value
+    if invocation.extra is not None:
+        values[_EXTRA] = json.dumps(dict(invocation.extra))  # its keys and texts may not be UTF-8
     while values[-1] is None:
         del values[-1]
-    return hashlib.blake2b(repr(values).encode(), digest_size=16).hexdigest()
+    return hashlib.blake2b(_encoder().encode(values), digest_size=16).hexdigest()
+
+
+@cache
+def _encoder() -> msgspec.msgpack.Encoder:
+    import msgspec
+
+    return msgspec.msgpack.Encoder()
