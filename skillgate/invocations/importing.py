@@ -27,6 +27,7 @@ from skillgate.invocations.formats import (
     Options,
     Place,
     Problems,
+    ReadPortion,
     UnrecognisedError,
     places,
     reader,
@@ -37,6 +38,7 @@ from skillgate.invocations.formats import (
 from skillgate.invocations.joining import FORM as JOINED
 from skillgate.invocations.joining import joined
 from skillgate.invocations.rubric import scorer
+from skillgate.invocations.telemetry import FORM as TELEMETRY
 from skillgate.invocations.telemetry import LEFT_OUT, OnceRun
 from skillgate.model.invocation import Fate, Scored
 from skillgate.registry import INVOCATION_FORMATS
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
     from skillgate.console import Console
     from skillgate.invocations.formats import Lines
     from skillgate.invocations.records import ImportRequest, ScoreRequest
+    from skillgate.store.invocation_rows import Rows
     from skillgate.store.invocations import Import as ImportRun
     from skillgate.store.invocations import InvocationStore
 
@@ -338,6 +341,10 @@ class _Nothing:
         """Return no fate: ``batch`` is never called."""
         return [Fate.KNOWN for _ in batch]
 
+    def add_rows(self, rows: Rows) -> Sequence[Fate]:
+        """Return no fate, as :meth:`add`."""
+        return [Fate.KNOWN for _ in rows.at]
+
 
 def import_files(request: ImportRequest, session: Console, watch: Watch | None = None) -> Import:
     """Import every readable file; report problems of the others as notes.
@@ -473,8 +480,7 @@ def _file(
             work = partial(_work, recording.path, form, alone, rubric)
             with suppress(LostError), WorkerPool(work, min(processors(), MOST)) as workers:
                 results = workers.results(_drawn(portions(file.file), file, session))
-                shared = map(Place.of_plain, chain.from_iterable(results))
-                return stored(recording, store, request, shared, report)
+                return stored(recording, store, request, results, report)
             file.file.seek(0)  # the workers were lost: read it in this process
         numbered = _drawn(lines(file.file, whole=INVOCATION_FORMATS.flag(form, "ONE_DOCUMENT")), file, session)
         found = places(reader(form)(numbered, options), scorer(rubric))
@@ -484,7 +490,11 @@ def _file(
 
 
 def stored(
-    recording: Recording, store: InvocationStore, request: ImportRequest, found: Iterator[Place], report: _Report
+    recording: Recording,
+    store: InvocationStore,
+    request: ImportRequest,
+    found: Iterator[Place | ReadPortion],
+    report: _Report,
 ) -> ImportedFile:
     """Store what a reader found in one transaction, which begins with the first invocation.
 
@@ -496,24 +506,25 @@ def stored(
 
     shown = recording.shown
     problems, counts = Problems(shown, report), Counts()
-    before: list[Place] = []
-    for place in found:
-        before.append(place)
-        if place.scored is not None or len(before) == BATCH:
-            break
+    before: list[Place | ReadPortion] = []
+    begins = False
+    while not begins and (one := next(found, None)) is not None:
+        before.append(one)
+        begins = _holds_invocation(one) or len(before) == BATCH
     later = (request.form == JOINED or INVOCATION_FORMATS.flag(request.form, "GROWS")) and not request.update
     folder = (
         None if recording.path == STDIN or request.form == JOINED else os.path.dirname(os.path.realpath(recording.path))
     )
     origin = Origin(folder, request.project)
     importing: AbstractContextManager[ImportRun | _Nothing] = nullcontext(_Nothing())
-    if len(before) == BATCH or any(one.scored is not None for one in before):
+    if begins:
+        rate = scorer(request.rubric)
         importing = store.importing(
-            request.rubric, scorer(request.rubric), update=request.update, later=later, origin=origin
+            request.rubric, rate, update=request.update, later=later, origin=origin, looks_up=request.form == TELEMETRY
         )
     with suppress(_RefusedError), importing as run:
         once = None
-        if request.form == "otlp" and not isinstance(run, _Nothing):
+        if request.form == TELEMETRY and not isinstance(run, _Nothing):
             once = OnceRun(run, update=request.update)
         take(chain(before, found), once or run, problems, counts)
         if request.strict and counts.rejected:
@@ -528,6 +539,10 @@ def stored(
         raise UnrecognisedError(f"{shown}: {counts.unused}")
     is_stored = not (request.strict and counts.rejected)
     return ImportedFile(shown, request.form, counts, is_stored, recording.parent, recording.path)
+
+
+def _holds_invocation(one: Place | ReadPortion) -> bool:
+    return (one.rows if isinstance(one, ReadPortion) else one.scored) is not None
 
 
 def _drawn(items: Iterator[_Item], file: Opened, session: Console) -> Iterator[_Item]:
@@ -569,7 +584,14 @@ def portions(file: IO[bytes]) -> Iterator[Portion]:
         yield Portion(start, end, line)
 
 
-def _work(path: str, form: str, options: Options, rubric: str, portion: Portion) -> list[tuple[Any, ...]]:
+def _work(path: str, form: str, options: Options, rubric: str, portion: Portion) -> ReadPortion:
+    from skillgate.store.invocation_rows import rows_of  # brings in the database's packages
+
     with open(path, "rb") as file:
         some = lines_between(file, portion.start, portion.end, portion.line)
-        return [one.plain() for one in places(reader(form)(some, options), scorer(rubric))]
+        found = list(places(reader(form)(some, options), scorer(rubric)))
+    reported = [read._replace(invocation=None) for read, one in found if one is None or read.warnings or read.unused]
+    batch = [one for _, one in found if one is not None]
+    return ReadPortion(
+        reported, [read.line for read, one in found if one is not None], rows_of(batch) if batch else None
+    )

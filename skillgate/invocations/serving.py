@@ -513,7 +513,7 @@ class _Importer:
             options = Options(datetime.now(UTC), category=request.category)
             origin = Origin(None, request.project)
             found = places(reader("otlp")(lines(paths, without=frozenset(busy)), options), score)
-            with self._store.importing(request.rubric, score, update=True, origin=origin) as run:
+            with self._store.importing(request.rubric, score, update=True, origin=origin, looks_up=True) as run:
                 once = OnceRun(run)
                 take(found, once, problems, counts)
             if once.left_out:

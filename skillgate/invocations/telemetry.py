@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from skillgate.model.invocation import Invocation, Scored
+    from skillgate.store.invocation_rows import Rows
     from skillgate.store.invocations import Import
 
+FORM = "otlp"
 _FOLDER = "folder-"  # how the stored origin begins if it is a digest of the recording's folder
 _APART = timedelta(seconds=60)  # between a call of the Skill tool and the activation: the user may have to permit it
 LEFT_OUT = "a use is left out: it is stored from the logs, the traces or the transcript of its session"
@@ -42,6 +44,12 @@ class OnceRun:
         known = [self._known(one.invocation, existing.get(one.invocation.invocation_id)) for one in batch]
         fates = iter(self._run.add([one for one, fate in zip(batch, known, strict=True) if fate is None]))
         return [next(fates) if fate is None else fate for fate in known]
+
+    def add_rows(self, rows: Rows) -> Sequence[Fate]:
+        """Add invocations that are converted for the database already; as :meth:`add`."""
+        from skillgate.store.invocation_rows import scored_of  # brings in the database's packages
+
+        return self.add(tuple(scored_of(rows)))
 
     def _known(self, found: Invocation, stored: tuple[Invocation, str | None] | None) -> Fate | None:
         """Return the fate of a use that is stored from elsewhere; None if it may be added."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from hashlib import blake2b
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from skillgate.model.invocation import SEEN_UNTIL, Evidence, Fate, Invocation, InvocationScore, Scored
@@ -14,17 +16,20 @@ from skillgate.store.invocation_rows import (
     combined,
     invocations,
     merged,
-    of_invocations,
+    of_import,
     of_scores,
+    rows_of,
+    scored_of,
     second,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
     from datetime import timedelta
 
-    from skillgate.store.invocation_rows import Bulk, Columns
+    from skillgate.store.invocation_rows import Bulk, Rows
+    from skillgate.store.summaries import NewSummaries
 
     Scorer: TypeAlias = Callable[[Invocation], InvocationScore]
 
@@ -37,6 +42,7 @@ class Import:
         origin: Origin of invocations without one.
         kept_origins: Number of existing invocations with another origin than the label of this import.
         reopened: Number of invocations that have continued since a model judged their ending.
+        summaries: Summaries of all that was added, as long as everything is new.
     """
 
     def __init__(
@@ -50,12 +56,14 @@ class Import:
         now: str,
         scorer: Scorer,
         refusing: Callable[[], AbstractContextManager[None]],
+        summaries: NewSummaries | None = None,
     ) -> None:
         self._rows, self._update, self._later, self.origin = rows, update, later, origin
         self._label, self._now, self._scorer, self._refusing = label, now, scorer, refusing
         self._added: dict[int, dict[str, Any]] = {}  # fields added by hand to existing invocations, by key
         self.broken = False
         self.kept_origins = self.reopened = 0
+        self.summaries = summaries
         self._fresh = True  # whether all of the last batch was new, as the next may be
 
     def add(self, batch: Sequence[Scored]) -> tuple[Fate, ...]:
@@ -70,11 +78,25 @@ class Import:
         """
         if not batch:
             return ()
+        origins = [one.origin or self.origin for one in batch]
+        with self._guarded():
+            added = [added_text(dict(one.added or {})) for one in batch]
+            keys = self._rows.reserve(len(batch))
+            return self._attempt(keys, lambda: rows_of(batch), origins, added) or self._add(keys, batch)
+
+    def add_rows(self, rows: Rows) -> tuple[Fate, ...]:
+        """Write new invocations that are converted already; as :meth:`add`."""
+        with self._guarded():
+            keys = self._rows.reserve(len(rows.at))
+            origins = [self.origin] * len(keys)
+            return self._attempt(keys, lambda: rows, origins, ()) or self._add(keys, tuple(scored_of(rows)))
+
+    @contextmanager
+    def _guarded(self) -> Iterator[None]:
         self.broken = True
         with self._refusing():
-            fates = self._add(batch)
+            yield
         self.broken = False
-        return fates
 
     def existing(self, names: Sequence[str]) -> dict[str, tuple[Invocation, str | None]]:
         """Return the existing invocations by id, each with its origin."""
@@ -90,13 +112,23 @@ class Import:
         first, last = second(one.timestamp - within), second(one.timestamp + within)
         return [tuple(row) for row in self._rows.rows(query, one.skill_name, first, last, one.session_id)]
 
-    def _add(self, batch: Sequence[Scored]) -> tuple[Fate, ...]:
-        reserved = self._rows.reserve(len(batch))
-        if self._fresh and self._rows.attempt(
-            reserved, self._columns(batch, [added_text(dict(one.added or {})) for one in batch])
-        ):
-            self._score(dict(zip(reserved, batch, strict=True)))
-            return (Fate.NEW,) * len(batch)
+    def _attempt(
+        self, keys: range, convert: Callable[[], Rows], origins: Sequence[str | None], added: Sequence[str | None]
+    ) -> tuple[Fate, ...] | None:
+        """Write invocations if all are new; else write nothing and return None."""
+        if not self._fresh:
+            return None
+        rows = convert()
+        columns = of_import(len(keys), imported_at=self._now, origins=origins, added=added)
+        if not self._rows.attempt(keys, {**rows.invocations, **columns}):
+            return None
+        self._rows.insert("skill_scores", {"invocation_id": keys, **rows.scores, "scored_at": [self._now] * len(keys)})
+        if self.summaries is not None and not self.summaries.add(keys, rows, origins):
+            self.summaries = None
+        return (Fate.NEW,) * len(keys)
+
+    def _add(self, reserved: range, batch: Sequence[Scored]) -> tuple[Fate, ...]:
+        self.summaries = None
         known = self._rows.known([one.invocation.invocation_id for one in batch])
         keys = iter(reserved)
         fates: list[Fate] = []
@@ -145,7 +177,10 @@ class Import:
                 self._added[key] = combined(self._added.get(key, {}), dict(one.added))
             known[name] = (key, one.digest, None, one.origin or self.origin)
         self._write(new)
-        self._score({key: self._merged(key, one) for key, one in same.items()}, ONCE)
+        if same:
+            scores = of_scores(self._merged(key, one).score for key, one in same.items())
+            columns = {"invocation_id": same, **scores, "scored_at": repeat(self._now)}
+            self._rows.insert("skill_scores", columns, ONCE)
         self._rows.delete(list(changed))  # also scores by other versions, which are outdated
         self._write(changed)
         self._fresh = len(new) == len(batch)
@@ -199,8 +234,11 @@ class Import:
         if found:
             complete = {key: self._merged(key, one) for key, one in found.items()}
             added = [added_text(self._added.get(key, {})) for key in found]
-            self._rows.insert("invocations", {"id": found, **self._columns(list(complete.values()), added)})
-            self._score(complete)
+            origins = [one.origin or self.origin for one in complete.values()]
+            rows = rows_of(list(complete.values()))
+            columns = of_import(len(found), imported_at=self._now, origins=origins, added=added)
+            self._rows.insert("invocations", {"id": found, **rows.invocations, **columns})
+            self._rows.insert("skill_scores", {"invocation_id": found, **rows.scores, "scored_at": repeat(self._now)})
 
     def _merged(self, key: int, one: Scored) -> Scored:
         """Return an invocation with its fields added by hand, and their common score."""
@@ -209,14 +247,6 @@ class Import:
             return one
         found = merged(one.invocation, added)
         return one._replace(invocation=found, score=self._scorer(found))
-
-    def _columns(self, batch: Sequence[Scored], added: Sequence[str | None] = ()) -> Columns:
-        return of_invocations(batch, imported_at=self._now, origin=self.origin, added=added)
-
-    def _score(self, found: dict[int, Scored], conflict: str = "") -> None:
-        if found:
-            columns = of_scores(found, (one.score for one in found.values()), scored_at=self._now)
-            self._rows.insert("skill_scores", columns, conflict)
 
 
 _JUDGED = ("ending", "error_count", "failure_explained", "outcome_evidence", "follow_up_count", "graded")

@@ -14,23 +14,23 @@ from abc import ABC, abstractmethod
 from contextlib import suppress
 from datetime import UTC, datetime
 from enum import Enum
-from itertools import islice, repeat
+from itertools import chain, islice, repeat
 from operator import ne
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy.dialects import sqlite
 from sqlalchemy.schema import CreateIndex, DropIndex
 
 from skillgate.errors import UsageError
-from skillgate.model.invocation import Accuracy, Caller, Ending, Evidence, Invocation
+from skillgate.model.invocation import Accuracy, Caller, Ending, Evidence, Invocation, InvocationScore, Scored
 from skillgate.store.schema import COUNT_MOST, FIGURE_MOST, INVOCATIONS, POINTS
+from skillgate.store.triggers import trigger_statements
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from sqlalchemy import Index
     from sqlalchemy.engine import Connection
-
-    from skillgate.model.invocation import InvocationScore, Scored
 
     Columns = Mapping[str, Iterable[Any]]
     Row = tuple[Any, ...]
@@ -65,30 +65,52 @@ class ForeignError(ValueError):
 
 def second(at: datetime) -> str:
     """Return a time as in the tables: UTC, ``YYYY-MM-DD HH:MM:SS``, without fractions."""
-    return at.astimezone(UTC).isoformat(" ", "seconds")[:19]
+    return str(at if at.tzinfo is UTC else at.astimezone(UTC))[:_SECOND]
 
 
-def of_invocations(
-    batch: Sequence[Scored], *, imported_at: str, origin: str | None, added: Sequence[str | None] = ()
-) -> dict[str, Iterable[Any]]:
-    """Return the columns of invocations, except those of only None.
+class Rows(NamedTuple):
+    """Invocations and their scores by column, as the database takes them, except columns of only None.
 
-    Args:
-        batch: The invocations.
-        imported_at: The current time.
-        origin: Origin of all without their own.
-        added: The column ``added`` of each; empty if it is NULL for all.
+    Attributes:
+        invocations: the fields and digests.
+        scores: without the keys of the invocations.
+        at: times in seconds since 1970.
+    """
+
+    invocations: dict[str, Sequence[Any]]
+    scores: dict[str, Sequence[Any]]
+    at: list[int]
+
+
+def rows_of(batch: Sequence[Scored]) -> Rows:
+    """Convert invocations, without the origins and added fields of their own.
 
     Raises:
         UsageError: A string contains NUL, or a number is NaN.
     """
-    found: dict[str, Iterable[Any]] = {}
+    found: dict[str, Sequence[Any]] = {}
     for name, values in zip(FIELDS, zip(*(one.invocation for one in batch), strict=True), strict=True):
         if values.count(None) < len(values):
             found[name] = _column(name, values)
     found["digest"] = [one.digest for one in batch]
-    found["imported_at"] = repeat(imported_at)
-    origins = [one.origin or origin for one in batch]
+    at = [int(one.invocation.timestamp.timestamp()) for one in batch]
+    return Rows(found, of_scores(one.score for one in batch), at)
+
+
+def scored_of(rows: Rows) -> Iterator[Scored]:
+    """Yield what :func:`rows_of` converted."""
+    fields, scores = (
+        zip(*(columns.get(name) or repeat(None, len(rows.at)) for name in names), strict=True)
+        for columns, names in ((rows.invocations, FIELDS), (rows.scores, SCORE_COLUMNS))
+    )
+    return map(Scored, invocations(list(fields)), map(InvocationScore._make, scores), rows.invocations["digest"])
+
+
+def of_import(
+    count: int, *, imported_at: str, origins: Sequence[str | None], added: Sequence[str | None]
+) -> dict[str, Sequence[Any]]:
+    """Return the columns that an import gives to invocations; empty ``added`` is NULL for all."""
+    found: dict[str, Sequence[Any]] = {"imported_at": [imported_at] * count}
     if any(origins):
         found["origin"] = origins
     if any(added):
@@ -96,7 +118,7 @@ def of_invocations(
     return found
 
 
-def _column(name: str, values: tuple[Any, ...]) -> Iterable[Any]:
+def _column(name: str, values: tuple[Any, ...]) -> Sequence[Any]:
     if name == "timestamp":
         return [second(value) for value in values]
     if name == "extra":
@@ -127,14 +149,13 @@ def _json(extra: Mapping[str, object]) -> str:
         raise UsageError(f"an invocation's extra values cannot be stored: {error}") from None
 
 
-def of_scores(keys: Iterable[int], scores: Iterable[InvocationScore], *, scored_at: str) -> dict[str, Iterable[Any]]:
-    """Return the columns of scores for these keys; raise UsageError if a number is NaN."""
-    known = {
+def of_scores(scores: Iterable[InvocationScore]) -> dict[str, Sequence[Any]]:
+    """Return the columns of scores, except those of only None; raise UsageError if a number is NaN."""
+    return {
         name: _numbers(name, values)
         for name, values in zip(SCORE_COLUMNS, zip(*scores, strict=True), strict=True)
         if values.count(None) < len(values)
     }
-    return {"invocation_id": keys, **known, "scored_at": repeat(scored_at)}
 
 
 def invocations(rows: Sequence[tuple[Any, ...]]) -> Iterator[Invocation]:
@@ -321,8 +342,9 @@ class Bulk(ABC):
         In SQLite, writing transactions begin with the lock.
         """
 
-    def prepare(self) -> None:  # noqa: B027 - not needed by the other database
-        """Prepare for many invocations."""
+    def prepare(self, *, with_indexes: bool) -> bool:  # noqa: ARG002 - for the other database
+        """Prepare for many invocations; return whether nothing marks outdated summaries until :meth:`settle`."""
+        return False
 
     def settle(self) -> None:  # noqa: B027 - not needed by the other database
         """Undo :meth:`prepare`."""
@@ -341,10 +363,9 @@ class Bulk(ABC):
             conflict: Clause for existing rows, which are an error by default.
         """
 
-    def attempt(self, keys: range, columns: Mapping[str, Iterable[Any]]) -> bool:
-        """Insert invocations if all are new, if the database does this faster than a lookup; else write nothing."""
-        del keys, columns
-        return False
+    @abstractmethod
+    def attempt(self, keys: range, columns: Mapping[str, Sequence[Any]]) -> bool:
+        """Insert invocations if all are new; else write nothing."""
 
     @abstractmethod
     def known(self, names: Sequence[str]) -> dict[str, Known]:
@@ -372,25 +393,32 @@ class _Sqlite(Bulk):
         super().__init__(connection)
         self._next: int | None = None
         self._rests = False
+        self._dropped: tuple[Index, ...] = ()
 
     def parts(self, sql: str, values: Sequence[object], size: int) -> Iterator[list[Row]]:
         cursor = self.raw.execute(sql, values)
         while rows := cursor.fetchmany(size):
             yield rows
 
-    def prepare(self) -> None:
-        """Enlarge the cache; for an empty table, drop indexes, which :meth:`settle` creates by sorting."""
+    def prepare(self, *, with_indexes: bool) -> bool:
+        """Enlarge the cache; drop triggers and unneeded indexes of an empty table, since :meth:`settle` is faster."""
         self.run(f"PRAGMA cache_size = -{_CACHE_KB}")
         self._rests = not self.rows("SELECT 1 FROM invocations LIMIT 1")
+        self._dropped = () if with_indexes or not self._rests else tuple(INVOCATIONS.indexes)
         if self._rests:
-            for index in INVOCATIONS.indexes:
+            for index in self._dropped:
                 self.run(str(DropIndex(index, if_exists=True).compile(dialect=sqlite.dialect())))
+            for trigger in trigger_statements(self.dialect):
+                self.run(f"DROP TRIGGER IF EXISTS {trigger}")
+        return self._rests
 
     def settle(self) -> None:
         self.run(f"PRAGMA cache_size = -{_SORT_KB}")
         if self._rests:
-            for index in INVOCATIONS.indexes:
+            for index in self._dropped:
                 self.run(str(CreateIndex(index).compile(dialect=sqlite.dialect())))
+            for statement in chain.from_iterable(trigger_statements(self.dialect).values()):
+                self.run(statement)
 
     def reserve(self, count: int) -> range:
         if self._next is None:
@@ -401,7 +429,7 @@ class _Sqlite(Bulk):
     def insert(self, table: str, columns: Mapping[str, Iterable[Any]], conflict: str = "") -> None:
         self._inserted(table, columns, conflict)
 
-    def attempt(self, keys: range, columns: Mapping[str, Iterable[Any]]) -> bool:
+    def attempt(self, keys: range, columns: Mapping[str, Sequence[Any]]) -> bool:
         """Insert and check with the index of ids: a separate lookup takes a fifth of an import's time."""
         if self._inserted("invocations", {"id": keys, **columns}, ONCE) == len(keys):
             return True
@@ -469,6 +497,13 @@ class _Postgres(Bulk):
             self._staged.add(table)
         self._copy(staged, names, columns)
         self.run(f"INSERT INTO {table} ({names}) SELECT {names} FROM {staged} {conflict}")  # noqa: S608 - our own names
+
+    def attempt(self, keys: range, columns: Mapping[str, Sequence[Any]]) -> bool:
+        names = columns["invocation_id"]
+        if len(set(names)) < len(names) or self.known(names):
+            return False
+        self.insert("invocations", {"id": keys, **columns})
+        return True
 
     def _copy(self, table: str, names: str, columns: Mapping[str, Iterable[Any]]) -> None:
         with self.raw.cursor().copy(f"COPY {table} ({names}) FROM STDIN") as copy:

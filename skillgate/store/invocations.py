@@ -9,7 +9,7 @@ import secrets
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
-from itertools import chain, groupby
+from itertools import chain, groupby, repeat
 from math import isfinite
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -28,13 +28,14 @@ from skillgate.store.invocation_rows import (
     combined,
     invocations,
     merged,
-    of_invocations,
+    of_import,
     of_scores,
+    rows_of,
     second,
 )
 from skillgate.store.record_rows import ANY, SELECT, Record, conditions, records, storable, time_text, whole_second
 from skillgate.store.schema import READING, failing, foreign, opened, refusing
-from skillgate.store.summaries import is_outdated, is_whole, outdate_all, refresh, summaries
+from skillgate.store.summaries import NewSummaries, is_outdated, is_whole, outdate_all, refresh, summaries
 from skillgate.store.target import require_file, require_packages
 
 if TYPE_CHECKING:
@@ -116,6 +117,7 @@ class InvocationStore:
         update: bool = False,
         later: bool = False,
         origin: Origin = _UNKNOWN_ORIGIN,
+        looks_up: bool = False,
     ) -> Iterator[Import]:
         """Import invocations: everything added within the ``with`` is stored, or nothing after an exception.
 
@@ -127,6 +129,7 @@ class InvocationStore:
             update: Whether different content under a known id replaces the existing one. Fields added by hand stay.
             later: As ``update``, but only if it was seen until a later time.
             origin: Where they come from.
+            looks_up: Whether :meth:`Import.uses_near` is called, which needs an index.
 
         Raises:
             UsageError: :meth:`Import.add` failed, but the ``with`` block continued.
@@ -135,7 +138,7 @@ class InvocationStore:
         now = second(datetime.now(UTC))
         refuse = partial(refusing, self._engine, self._target)
         with self._writing() as rows:
-            rows.prepare()
+            is_empty = rows.prepare(with_indexes=looks_up)
             stored = _stored_origin(rows, origin)
             run = Import(
                 rows,
@@ -146,12 +149,17 @@ class InvocationStore:
                 now=now,
                 scorer=scorer,
                 refusing=refuse,
+                summaries=NewSummaries() if is_empty else None,
             )
             yield run
             if run.broken:
                 raise UsageError("nothing was imported, because some of it could not be stored")
             rows.run(_SHOW, rubric)
             rows.settle()
+            if run.summaries is not None:
+                run.summaries.write(rows)
+            elif is_empty:
+                outdate_all(rows)
 
     def observations(
         self,
@@ -340,10 +348,12 @@ class InvocationStore:
             added = combined(added_of(before), dict(fields))
             invocation = merged(invocation, added)
             scored = Scored(invocation, scorer(invocation), digest)
-            written = of_invocations([scored], imported_at=time_text(at), origin=origin, added=[added_text(added)])
+            written = rows_of([scored])
+            rest = of_import(1, imported_at=time_text(at), origins=[origin], added=[added_text(added)])
+            now = second(datetime.now(UTC))
             rows.delete([key])
-            rows.insert("invocations", {"id": [key], **written})
-            rows.insert("skill_scores", of_scores([key], [scored.score], scored_at=second(datetime.now(UTC))))
+            rows.insert("invocations", {"id": [key], **written.invocations, **rest})
+            rows.insert("skill_scores", {"invocation_id": [key], **written.scores, "scored_at": [now]})
             rows.run(_SHOW, rubric)
             return scored
 
@@ -398,7 +408,7 @@ class InvocationStore:
         with self._writing() as rows, refusing(self._engine, self._target):
             while part := rows.rows(query, last, *values):
                 keys, found = zip(*_keyed(part), strict=True)
-                columns = of_scores(keys, map(scorer, found), scored_at=now)
+                columns = {"invocation_id": keys, **of_scores(map(scorer, found)), "scored_at": repeat(now)}
                 rows.insert("skill_scores", columns, _REPLACE)
                 last, count = keys[-1], count + len(keys)
             if make_current:

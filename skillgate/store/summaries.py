@@ -17,9 +17,9 @@ from skillgate.store.invocation_rows import SCORES, ForeignError, check_observat
 from skillgate.store.triggers import mark_all
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from skillgate.store.invocation_rows import Bulk, Row
+    from skillgate.store.invocation_rows import Bulk, Row, Rows
 
 LAYOUT = (
     *(("key", "q"), ("at", "q"), ("total", "d")),
@@ -33,6 +33,9 @@ LAYOUT = (
 four are 0 or 1: whether it met errors, failed, may hold other work, and whether its cost is an estimate.
 """
 RECORD = Struct("<" + "".join(kind for _, kind in LAYOUT))
+_KEY_AND_TIME = Struct(f"<qq{RECORD.size - 16}x")
+_DAY = len("YYYY-MM-DD")
+_MOST_NEW = 1_000_000  # maximum invocations of an import whose summaries are in memory: about 100 MB
 _MOST = 4_096  # maximum invocations of a part
 _AT_ONCE = 100  # summaries that are read at once
 _FAILED = (Ending.EXPLAINED_FAILURE.value, Ending.HARD_FAILURE.value)
@@ -86,7 +89,23 @@ def packed(rows: Sequence[Row]) -> tuple[list[str], bytes]:
     for _, own in groupby(rows, _BLOCK):
         contexts: dict[tuple[Any, ...], int] = {}
         codes += [contexts.setdefault(row[-len(Context._fields) :], len(contexts)) for row in own]
-        texts.append(json.dumps(list(contexts), ensure_ascii=False, separators=(",", ":")))
+        texts.append(_text(contexts))
+    return texts, b"".join(_records(keys, at, figures, codes, (errors, endings, shared, estimated)))
+
+
+def _text(contexts: Iterable[tuple[Any, ...]]) -> str:
+    return json.dumps(list(contexts), ensure_ascii=False, separators=(",", ":"))
+
+
+def _records(
+    keys: Iterable[int],
+    at: Iterable[int],
+    figures: Sequence[Iterable[float | None]],
+    codes: Iterable[int],
+    rest: Sequence[Sequence[Any]],
+) -> Iterator[bytes]:
+    """Pack columns: the figures from ``total`` to ``cost_usd``; then errors, endings, shared and estimated."""
+    errors, endings, shared, estimated = rest
     columns = [
         keys,
         at,
@@ -96,7 +115,65 @@ def packed(rows: Sequence[Row]) -> tuple[list[str], bytes]:
         map(_unrecovered, endings, figures[1], errors),
         *([-1 if flag is None else flag for flag in column] for column in (shared, estimated)),
     ]
-    return texts, b"".join(map(RECORD.pack, *columns))
+    return map(RECORD.pack, *columns)
+
+
+class NewSummaries:
+    """Summaries of an import into an empty store, from what it writes: to read it back would take much longer."""
+
+    def __init__(self) -> None:
+        self._blocks: dict[tuple[str, ...], tuple[dict[tuple[str | None, ...], int], bytearray]] = {}
+        self._count = 0
+
+    def add(self, keys: Iterable[int], rows: Rows, origins: Sequence[str | None]) -> bool:
+        """Add new invocations; return whether there is still memory for them."""
+        nothing = (None,) * len(rows.at)
+        fields = {"origin": origins, **rows.invocations, **rows.scores}
+
+        def columns(*names: str) -> list[Sequence[Any]]:
+            return [fields.get(name, nothing) for name in names]
+
+        blocks = []
+        for rubric, skill, at in zip(*columns("rubric_version", "skill_name", "timestamp"), strict=True):
+            place = (rubric, skill, at[:_DAY])
+            if place not in self._blocks:
+                self._blocks[place] = {}, bytearray()
+            blocks.append(self._blocks[place])
+        names = ("skill_category", "skill_version", "model", "origin", "source", "called_by")
+        contexts = zip(*columns(*names), strict=True)
+        codes = [own.setdefault(one, len(own)) for (own, _), one in zip(blocks, contexts, strict=True)]
+        figures = columns("quality_score", *SCORES[:4], "coverage", "tokens_used", "duration_ms", "cost_usd")
+        rest = columns("error_count", "ending", "shared", "cost_estimated")
+        for (_, data), record in zip(blocks, _records(keys, rows.at, figures, codes, rest), strict=True):
+            data += record
+        self._count += len(blocks)
+        return self._count <= _MOST_NEW
+
+    def write(self, rows: Bulk) -> None:
+        """Write the summaries, in place of all existing ones."""
+        rows.run("DELETE FROM invocation_summaries")
+        written: list[tuple[Any, ...]] = []
+        for place, (contexts, data) in sorted(self._blocks.items()):
+            text, records = _text(contexts), _in_order(data)
+            for part, start in enumerate(range(0, len(records), _MOST)):
+                own = records[start : start + _MOST]
+                written.append((*place, part, len(own), text, b"".join(own)))
+            if len(written) >= _AT_ONCE:
+                _insert(rows, written)
+                written = []
+        if written:
+            _insert(rows, written)
+
+
+def _in_order(data: bytearray) -> list[bytes]:
+    """Return packed invocations, which are in the order of their keys, by time and key."""
+    times = [at for _, at in _KEY_AND_TIME.iter_unpack(data)]
+    found = [bytes(data[start : start + RECORD.size]) for start in range(0, len(data), RECORD.size)]
+    return [found[place] for place in sorted(range(len(times)), key=times.__getitem__)]
+
+
+def _insert(rows: Bulk, written: Sequence[tuple[Any, ...]]) -> None:
+    rows.insert("invocation_summaries", dict(zip(_COLUMNS, zip(*written, strict=True), strict=True)))
 
 
 def _unrecovered(ending: str | None, completion: float | None, errors: int | None) -> int:
@@ -141,7 +218,7 @@ def refresh(rows: Bulk) -> None:
                 raise ForeignError(f"skill_name is {str(block[1])[:50]!r}")
             start, end = end, end + sum(1 for _ in own)
             written.append((*block, number, end - start, text, data[start * RECORD.size : end * RECORD.size]))
-        rows.insert("invocation_summaries", dict(zip(_COLUMNS, zip(*written, strict=True), strict=True)))
+        _insert(rows, written)
     rows.run("DELETE FROM outdated_summaries")
 
 

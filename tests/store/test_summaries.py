@@ -16,9 +16,10 @@ pytest.importorskip("numpy")
 from skillgate.errors import IncompleteError
 from skillgate.invocations.rubric import scorer
 from skillgate.model.invocation import Caller, Ending, Filters
-from skillgate.store.invocations import Origin
+from skillgate.store.invocation_rows import rows_of, scored_of
+from skillgate.store.invocations import Fate, Origin
 from tests.invocations.observed import Observation
-from tests.store.invocations_made import NOON, invocation, observed, opened, put, score, scored
+from tests.store.invocations_made import NOON, full, invocation, observed, opened, put, score, scored
 from tests.store.test_migrations import engine, migrated
 
 if TYPE_CHECKING:
@@ -276,3 +277,70 @@ def test_a_summary_that_others_wrote_is_reported(tmp_path: Path, change: str, wo
         connection.execute(f"UPDATE invocation_summaries SET {change}")
     with pytest.raises(IncompleteError, match=f"a value that skillgate did not write: {words}"):
         observed(store)
+
+
+@pytest.mark.parametrize("repeats", [(), (3,), tuple(range(40))], ids=["new", "one known", "all known"])
+def test_the_first_import_leaves_summaries_and_triggers(place: str, repeats: tuple[int, ...]) -> None:
+    store = opened(place)
+    chance = random.Random(5)
+    found = [invocation(number, skill_name=chance.choice("ab")) for number in range(40)]
+    later = [one._replace(timestamp=NOON - timedelta(hours=chance.randrange(80)), error_count=2) for one in found]
+    with store.importing("1.1", scorer("1.1"), update=True) as run:
+        run.add([scored(one) for one in later])
+        if repeats:
+            run.add([scored(found[number]) for number in repeats])
+    assert observed(store) == from_rows(place, "1.1")
+    assert len(observed(store)) == 40
+    with engine(place).begin() as connection:
+        connection.execute(sa.text("UPDATE skill_scores SET quality_score = 12.5"))
+    assert {one.total for one in observed(store)} == {12.5}
+
+
+def fail_after(_fates: object) -> None:
+    raise ZeroDivisionError
+
+
+def test_a_first_import_that_fails_leaves_the_triggers(tmp_path: Path) -> None:
+    place = str(tmp_path / "store.db")
+    store = opened(place)
+    with pytest.raises(ZeroDivisionError), store.importing("1.1", scorer("1.1")) as run:
+        fail_after(run.add([scored(1)]))
+    put(store, [scored(1)])
+    with closing(sqlite3.connect(place)) as connection, connection:
+        connection.execute("UPDATE skill_scores SET quality_score = 12.5")
+    assert {one.total for one in observed(store)} == {12.5}
+
+
+def test_more_new_invocations_than_fit_into_memory_are_read_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("skillgate.store.summaries._MOST_NEW", 15)
+    place = str(tmp_path / "store.db")
+    store = opened(place)
+    with store.importing("1.1", scorer("1.1")) as run:
+        for start in range(0, 30, 10):
+            run.add([scored(number) for number in range(start, start + 10)])
+        assert run.summaries is None
+    assert observed(store) == from_rows(place, "1.1")
+    assert len(observed(store)) == 30
+
+
+def test_converted_invocations_are_stored_as_others_are(place: str) -> None:
+    some_of = [scored(full(number)) for number in range(5)] + [scored(number) for number in range(5, 9)]
+    assert list(scored_of(rows_of(some_of))) == some_of
+    store = opened(place)
+    with store.importing("1.1", scorer("1.1")) as run:
+        assert set(run.add_rows(rows_of(some_of))) == {Fate.NEW}
+        changed = some_of[3]._replace(digest="0" * 32)
+        assert run.add_rows(rows_of([some_of[2], changed])) == (Fate.KNOWN, Fate.CONFLICT)
+    assert observed(store) == from_rows(place, "1.1")
+    assert store.count() == 9
+
+
+@pytest.mark.parametrize("looks_up", [False, True])
+def test_an_import_that_looks_up_uses_has_the_index_for_it(tmp_path: Path, *, looks_up: bool) -> None:
+    store = opened(str(tmp_path / "store.db"))
+    with store.importing("1.1", scorer("1.1"), looks_up=looks_up) as run:
+        run.add([scored(1)])
+        found = {row[0] for row in run._rows.rows("SELECT name FROM sqlite_master WHERE type = 'index'")}
+    assert ("ix_invocations_skill_name_timestamp" in found) is looks_up

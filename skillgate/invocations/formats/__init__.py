@@ -15,19 +15,24 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, cast
 
 from skillgate.errors import IncompleteError
 from skillgate.format import printable
-from skillgate.model.invocation import Fate, Invocation, InvocationScore, Read, Scored
+from skillgate.model.invocation import Fate, Invocation, Read, Scored
 from skillgate.registry import INVOCATION_FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    import msgspec
+
     from skillgate.invocations.rubric import Scorer
+    from skillgate.store.invocation_rows import Rows
 
 NO_USE = "the session has no use of a skill"
 """Warning about a recording in a known format."""
@@ -170,8 +175,7 @@ BATCH = 2_000
 MOST_WARNINGS = 100
 """Maximum distinct warnings shown per file."""
 _OTHERS = "other warnings"
-_AT = Invocation._fields.index("timestamp")
-_CHOICES = [Invocation._fields.index(name) for name in ("ending", "accuracy", "outcome_evidence", "called_by")]
+_EXTRA = Invocation._fields.index("extra")
 
 
 class Run(Protocol):
@@ -179,6 +183,9 @@ class Run(Protocol):
 
     def add(self, batch: Sequence[Scored]) -> Sequence[Fate]:
         """Add a batch; return the fate of each invocation."""
+
+    def add_rows(self, rows: Rows) -> Sequence[Fate]:
+        """Add invocations that are converted for the database already; return the fate of each."""
 
 
 class Counts:
@@ -242,20 +249,13 @@ class Place(NamedTuple):
     read: Read
     scored: Scored | None
 
-    def plain(self) -> tuple[Any, ...]:
-        """Return it as plain tuples, which processes exchange several times as fast as named ones."""
-        line, _, *rest = self.read
-        one = self.scored
-        return line, rest, None if one is None else (tuple(one.invocation), tuple(one.score), one.digest)
 
-    @classmethod
-    def of_plain(cls, plain: tuple[Any, ...]) -> Place:
-        """Return what :meth:`plain` made tuples of."""
-        line, rest, scored = plain
-        if scored is None:
-            return cls(Read(line, None, *rest), None)
-        found = Scored(Invocation._make(scored[0]), InvocationScore._make(scored[1]), scored[2])
-        return cls(Read(line, found.invocation, *rest), found)
+class ReadPortion(NamedTuple):
+    """What a process read from a portion of a file: ``rows`` from ``lines``, in order, and what has to be reported."""
+
+    reported: list[Read]
+    lines: list[int]
+    rows: Rows | None
 
 
 def places(reads: Iterable[Read], score: Scorer) -> Iterator[Place]:
@@ -265,39 +265,74 @@ def places(reads: Iterable[Read], score: Scorer) -> Iterator[Place]:
         yield Place(read, None if found is None else Scored(found, score(found), digest_of(found)))
 
 
-def take(found: Iterable[Place], run: Run, problems: Problems, counts: Counts) -> None:
+def take(found: Iterable[Place | ReadPortion], run: Run, problems: Problems, counts: Counts) -> None:
     """Add all invocations of a file to a transaction; the caller closes it and ``problems``."""
     batch: list[tuple[Read, Scored]] = []
-    for read, scored in found:
-        counts.note(read)
-        if scored is not None:
-            batch.append((read, scored))
-        elif read.problem is not None:
-            counts.rejected += 1
-            problems.add(read, read.problem)
+    for one in found:
+        if isinstance(one, ReadPortion):
+            for read in one.reported:
+                _count(read, problems, counts)
+            if one.rows is not None:
+                names = one.rows.invocations["invocation_id"]
+                _decided(one.lines, names, run.add_rows(one.rows), problems, counts)
+            continue
+        _count(one.read, problems, counts)
+        if one.scored is not None:
+            batch.append((one.read, one.scored))
         if len(batch) == BATCH:
-            _hand_over(batch, run, counts, problems)
+            _hand_over(batch, run, problems, counts)
             batch = []
     if batch:
-        _hand_over(batch, run, counts, problems)
+        _hand_over(batch, run, problems, counts)
 
 
-def _hand_over(batch: Sequence[tuple[Read, Scored]], run: Run, counts: Counts, problems: Problems) -> None:
-    fates = run.add([scored for _, scored in batch])
-    for (read, scored), fate in zip(batch, fates, strict=True):
-        counts.fates[fate] += 1
+def _count(read: Read, problems: Problems, counts: Counts) -> None:
+    counts.note(read)
+    if read.problem is not None:
+        counts.rejected += 1
+        problems.add(read, read.problem)
+
+
+def _hand_over(batch: Sequence[tuple[Read, Scored]], run: Run, problems: Problems, counts: Counts) -> None:
+    reads, found = zip(*batch, strict=True)
+    names = [one.invocation.invocation_id for one in found]
+    _decided([read.line for read in reads], names, run.add(found), problems, counts, unit=reads[0].unit)
+
+
+def _decided(
+    lines: Sequence[int],
+    names: Sequence[str],
+    fates: Sequence[Fate],
+    problems: Problems,
+    counts: Counts,
+    unit: str = "line",
+) -> None:
+    for fate, number in Counter(fates).items():
+        counts.fates[fate] += number
+    if Fate.CONFLICT not in fates:
+        return
+    for line, name, fate in zip(lines, names, fates, strict=True):
         if fate is Fate.CONFLICT:
             counts.rejected += 1
-            name = scored.invocation.invocation_id
-            problems.add(read, f"an invocation with the id {name} is already in the store with other values")
+            text = f"an invocation with the id {name} is already in the store with other values"
+            problems.add(Read(line, None, text, (), unit), text)
 
 
 def digest_of(invocation: Invocation) -> str:
-    """Return a digest of all known fields, 32 hexadecimal digits; fields added at the end later do not change it."""
+    """Return a digest of all known fields, 32 hexadecimal digits; fields added at the end later do not change it.
+
+    Needs the extra ``store``.
+    """
     values: list[Any] = list(invocation)
-    values[_AT] = invocation.timestamp.isoformat()
-    for slot in _CHOICES:
-        values[slot] = values[slot] and values[slot].value
+    if invocation.extra is not None:
+        values[_EXTRA] = json.dumps(dict(invocation.extra))  # its keys and texts may not be UTF-8
     while values[-1] is None:
         del values[-1]
-    return hashlib.blake2b(repr(values).encode(), digest_size=16).hexdigest()
+    return hashlib.blake2b(_encoder().encode(values), digest_size=16).hexdigest()
+
+
+@cache
+def _encoder() -> msgspec.msgpack.Encoder:
+    import msgspec
+
+    return msgspec.msgpack.Encoder()
