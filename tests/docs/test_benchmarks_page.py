@@ -73,4 +73,4 @@ def test_the_page_has_a_row_for_each_packaged_benchmark_check_and_server() -> No
     section = PAGE.section("The packaged benchmarks")
     rows = {word for row in re.findall(r"^\| (.+?) \|", section, flags=re.MULTILINE) for word in row.split("`")[1::2]}
     names = {*packaged_ids(), *CHECKS, *Room("skillgate.bench.servers").names()}
-    assert rows == {*names, "checkType", "--like"}
+    assert rows == {*names, "checkType"}
