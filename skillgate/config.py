@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from skillgate.errors import UsageError
 from skillgate.format import did_you_mean
 from skillgate.model.setting import UnfitError
+from skillgate.named_tuple import NamedTuple
 from skillgate.settings import BY_KEY, EXCLUDE, PER_FILE_IGNORES, RULES, SETTINGS
 
 if TYPE_CHECKING:

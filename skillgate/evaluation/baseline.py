@@ -14,10 +14,11 @@ from skillgate.evaluation.request import read_whole
 from skillgate.files import toplevel
 from skillgate.model.bench import BenchReport
 from skillgate.model.codec import decode
-from skillgate.model.documents import History, SingleReport
+from skillgate.model.documents import History
 from skillgate.model.layers import JudgeLayer
 from skillgate.model.report import Report, SkillName, SkillResult, Tool
 from skillgate.model.score import SCHEMA_VERSION
+from skillgate.model.single_report import SingleReport
 from skillgate.model.skill import SKILL_FILE, SkillRoot, SkillSource
 from skillgate.report.across_change import across_change as changed
 from skillgate.report.json import kind_of, parsed

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import PurePosixPath
 from time import perf_counter_ns
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from skillgate import __version__
 from skillgate.model import finding
@@ -23,6 +23,7 @@ from skillgate.model.layers import Agreement, DropTest, Trust, Usage
 from skillgate.model.report import Composite, Report, SkillName, SkillResult, Tool, Verdict
 from skillgate.model.score import Depth, QualityEstimate
 from skillgate.model.skill import SkillRoot, SkillSource, Unreadable, Waiver, digest
+from skillgate.named_tuple import NamedTuple
 from skillgate.registry import PROVIDERS
 from skillgate.scoring.composite import summarise
 from skillgate.scoring.gate import Policy, judge, judge_outside, sampled_drops, together

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import posixpath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from skillgate.format import printable
+from skillgate.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from skillgate.errors import CodecError, UsageError
 from skillgate.model.codec import decode, encode
-from skillgate.model.documents import CheckedSkill, CheckReport, Comparison, SingleReport
 from skillgate.model.report import GateOutcome, Report, StaticLayer, Verdict
 from skillgate.model.score import SCHEMA_VERSION, Outcome
 from skillgate.report.rendering import KINDS, model_of
@@ -18,10 +17,13 @@ if TYPE_CHECKING:
 
     from skillgate.model.bench import BenchDiff, BenchReport
     from skillgate.model.benchmark import FoundSkills
-    from skillgate.model.documents import ActionRun, Diff, Document, History
+    from skillgate.model.check_report import CheckedSkill, CheckReport
+    from skillgate.model.documents import ActionRun, Comparison, Diff, History
     from skillgate.model.invocation import InvocationReport
     from skillgate.model.report import SkillResult
+    from skillgate.model.single_report import SingleReport
 
+    Document: TypeAlias = Report | SingleReport | CheckReport | Comparison
     Written: TypeAlias = (
         Document | Diff | ActionRun | BenchReport | BenchDiff | History | FoundSkills | InvocationReport
     )
@@ -35,28 +37,36 @@ def render(document: Written) -> str:
 
 def document(report: Report | Comparison, *, command: str, single: bool) -> Document:
     """Shape a report for a command: ``check`` keeps findings and gate, one skill alone is a single object."""
-    if isinstance(report, Comparison):
+    if not isinstance(report, Report):
         return report
     if command == "check":
-        return CheckReport(
-            findings=tuple(finding for result in report.results for finding in result.findings) + report.outside,
-            suppressed=tuple(item for result in report.results for item in result.suppressed),
-            profile=report.profile,
-            listing=report.listing,
-            across=report.across,
-            skills=tuple(map(_checked, report.results)),
-            summary=report.summary,
-            gate=Verdict(passed=report.gate.passed, outcomes=tuple(_failures(report))),
-            depth=report.depth,
-            coverage=report.coverage,
-            config_digest=report.config_digest,
-            tool=report.tool,
-            models=report.models,
-        )
+        return _check_report(report)
     return alone(report) if single else report
 
 
+def _check_report(report: Report) -> CheckReport:
+    from skillgate.model.check_report import CheckReport  # each of the large types is loaded where it is written
+
+    return CheckReport(
+        findings=tuple(finding for result in report.results for finding in result.findings) + report.outside,
+        suppressed=tuple(item for result in report.results for item in result.suppressed),
+        profile=report.profile,
+        listing=report.listing,
+        across=report.across,
+        skills=tuple(map(_checked, report.results)),
+        summary=report.summary,
+        gate=Verdict(passed=report.gate.passed, outcomes=tuple(_failures(report))),
+        depth=report.depth,
+        coverage=report.coverage,
+        config_digest=report.config_digest,
+        tool=report.tool,
+        models=report.models,
+    )
+
+
 def _checked(result: SkillResult) -> CheckedSkill:
+    from skillgate.model.check_report import CheckedSkill
+
     composite = result.composite
     return CheckedSkill(
         skill=result.skill,
@@ -86,6 +96,8 @@ def alone(report: Report) -> SingleReport:
     Raises:
         ValueError: when the report does not hold exactly one result.
     """
+    from skillgate.model.single_report import SingleReport
+
     if len(report.results) != 1:
         message = f"a report over {len(report.results)} skills has no single-object shape"
         raise ValueError(message)
@@ -158,6 +170,8 @@ def shaped(data: Any, *, source: str) -> Any:  # noqa: ANN401 - JSON, and a docu
 def _decode(data: Any) -> Any:  # noqa: ANN401 - JSON, and a document of any kind
     kind = kind_of(data)
     if kind == "score" and "results" not in data:
+        from skillgate.model.single_report import SingleReport
+
         return decode(SingleReport, data)
     if kind is None or kind not in KINDS:
         found = data.get("kind") if isinstance(data, dict) else None

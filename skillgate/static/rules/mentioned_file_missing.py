@@ -19,16 +19,18 @@ Good:
 Source: Agent Skills specification, file references; field study of named files in published skills.
 """
 
+from __future__ import annotations
+
 import math
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import islice
 from posixpath import normpath
-from typing import NamedTuple
 
 from skillgate.model.finding import Hit, Severity
 from skillgate.model.skill import CodeBlock, Document, Skill, Span
+from skillgate.named_tuple import NamedTuple
 from skillgate.skill.links import SUFFIXES, is_sample_name, namesake, target_path
 from skillgate.static import Hits, rule
 from skillgate.static.code import nested_fences
