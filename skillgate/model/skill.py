@@ -350,6 +350,19 @@ def digest(*parts: bytes) -> str:
     return found.hexdigest()
 
 
+def sha256_of(text: str) -> str:
+    """Return 64 hexadecimal digits for a text; what UTF-8 cannot encode is escaped."""
+    try:
+        from _sha2 import sha256  # type: ignore[import-not-found]  # without OpenSSL, as above
+    except ImportError:
+        try:
+            from _sha256 import sha256  # type: ignore[import-not-found]  # before Python 3.12
+        except ImportError:
+            from hashlib import sha256
+    found: str = sha256(text.encode(errors="backslashreplace")).hexdigest()
+    return found
+
+
 def dealt(path: str, of: int) -> int:
     """Return which of ``of`` shards a skill belongs to, from 1, by its shown path alone.
 

@@ -53,8 +53,7 @@ def _fingerprints(findings: Iterable[Finding]) -> dict[int, str]:
 
     Whether a finding is suppressed does not enter, so that suppressing one does not make its neighbours look new.
     """
-    import hashlib  # only for reports to machines
-
+    from skillgate.model.skill import sha256_of  # only for reports to machines
     from skillgate.report.known import folded
 
     counts: dict[tuple[str, ...], int] = {}
@@ -65,7 +64,7 @@ def _fingerprints(findings: Iterable[Finding]) -> dict[int, str]:
             key = (finding.tool, finding.id, *sorted(map(posixpath.normpath, finding.skills)))
         counts[key] = counts.get(key, 0) + 1
         text = "\0".join((*key, str(counts[key])))
-        prints[id(finding)] = hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()[:32]
+        prints[id(finding)] = sha256_of(text)[:32]
     return prints
 
 
