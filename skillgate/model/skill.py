@@ -353,12 +353,9 @@ def digest(*parts: bytes) -> str:
 def sha256_of(text: str) -> str:
     """Return 64 hexadecimal digits for a text; what UTF-8 cannot encode is escaped."""
     try:
-        from _sha2 import sha256  # type: ignore[import-not-found]  # without OpenSSL, as above
+        from _sha256 import sha256  # type: ignore[import-not-found]  # without OpenSSL; up to Python 3.11
     except ImportError:
-        try:
-            from _sha256 import sha256  # type: ignore[import-not-found]  # before Python 3.12
-        except ImportError:
-            from hashlib import sha256
+        from hashlib import sha256
     found: str = sha256(text.encode(errors="backslashreplace")).hexdigest()
     return found
 
