@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from skillgate.errors import UsageError
 from skillgate.format import did_you_mean
 from skillgate.model.setting import UnfitError
+from skillgate.named_tuple import NamedTuple
 from skillgate.settings import BY_KEY, EXCLUDE, PER_FILE_IGNORES, RULES, SETTINGS
 
 if TYPE_CHECKING:
@@ -252,13 +253,14 @@ def read_file(path: str, *, cwd: str) -> Config | None:
 
 def config_digest(config: Config) -> str:
     """Return 16 hexadecimal digits that are equal for equal effective settings, wherever they were set."""
-    import hashlib  # only reports need it
-    import json
+    import json  # only reports need these
+
+    from skillgate.model.skill import sha256_of
 
     plain = {setting.key: config.get(setting) for setting in SETTINGS}
     scoped = [[layer.patterns, dict(layer.values)] for layer in config.layers if layer.patterns]
     text = json.dumps([plain, scoped], sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return sha256_of(text)[:16]
 
 
 def user_file(environ: Mapping[str, str]) -> str:

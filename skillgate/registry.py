@@ -9,25 +9,26 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, overload
 
 from skillgate.errors import UsageError
 from skillgate.format import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from types import ModuleType
 
 _LAST = 1_000  # the position of a file that declares none
 
 
 class Room:
-    """One package of files of a kind, such as ``skillgate.cli.commands``."""
+    """One package of files of a kind, such as ``skillgate.cli.commands``. Directory and files are read once."""
 
     def __init__(self, package: str) -> None:
         self.package = package
         self.kind = package.rpartition(".")[2].removesuffix("s")
+        self._sources: dict[str, list[str]] = {}
 
     def __contains__(self, key: str) -> bool:
         """Whether there is a file of this name or key."""
@@ -35,9 +36,7 @@ class Room:
 
     def names(self) -> tuple[str, ...]:
         """List the room's modules by name, sorted, without those that start with an underscore."""
-        files = (file for folder in self._folders() for file in os.listdir(folder))  # noqa: PTH208
-        stems = {file.removesuffix(".py") for file in files if file.endswith(".py")}
-        return tuple(sorted(stem for stem in stems if not stem.startswith("_")))
+        return self._names
 
     def listed(self, *, separator: str = "-") -> tuple[str, ...]:
         """List the room's keys by ``POSITION``, then by name, with ``_`` replaced by a separator."""
@@ -50,7 +49,7 @@ class Room:
 
     def summary(self, name: str) -> str:
         """Read the first line of a module's docstring without importing it. Raises UsageError as :meth:`load`."""
-        return next(self._lines(name), "").strip().lstrip('r"').rstrip('"')
+        return next(iter(self._lines(name)), "").strip().lstrip('r"').rstrip('"')
 
     def text(self, name: str, constant: str) -> str:
         """Read a string constant of a module without importing it; ``""`` if it is not set."""
@@ -76,7 +75,7 @@ class Room:
     def _literal(self, name: str, constant: str) -> str:
         """Return the source of a constant's value, ``""`` if it is not set."""
         start = f"{constant} = "
-        lines = self._lines(name)
+        lines = iter(self._lines(name))
         for line in lines:
             if line.startswith(start):
                 source = line[len(start) :].partition("  #")[0].strip()
@@ -85,13 +84,19 @@ class Room:
                 return source
         return ""
 
-    def _lines(self, name: str) -> Iterator[str]:
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        files = (file for folder in self._folders() for file in os.listdir(folder))  # noqa: PTH208
+        stems = {file.removesuffix(".py") for file in files if file.endswith(".py")}
+        return tuple(sorted(stem for stem in stems if not stem.startswith("_")))
+
+    def _lines(self, name: str) -> list[str]:
         module = self._module(name)
-        for folder in self._folders():
-            path = os.path.join(folder, module + ".py")  # noqa: PTH118 - pathlib costs start-up time
-            if os.path.isfile(path):  # noqa: PTH113
-                with open(path, encoding="utf-8") as source:  # noqa: PTH123
-                    yield from source
+        if module not in self._sources:
+            paths = (os.path.join(folder, module + ".py") for folder in self._folders())  # noqa: PTH118
+            with open(next(filter(os.path.isfile, paths)), encoding="utf-8") as source:  # noqa: PTH123
+                self._sources[module] = source.readlines()
+        return self._sources[module]
 
     def _module(self, name: str) -> str:
         known = self.names()

@@ -45,9 +45,9 @@ from skillgate.evaluation.request import (
 from skillgate.evaluation.run import assessing_first, house_rules, in_shard, reported
 from skillgate.format import printable
 from skillgate.llm import require_packages
-from skillgate.model.documents import SingleReport
 from skillgate.model.report import Report, SkillResult, Verdict
 from skillgate.model.score import Depth, Outcome
+from skillgate.model.single_report import SingleReport
 from skillgate.report.joining import decided
 from skillgate.report.json import read, render
 from skillgate.scoring.gate import sampled_layers

@@ -12,9 +12,10 @@ from skillgate.evaluation import pipeline
 from skillgate.evaluation.pipeline import Baseline, Deepened, SampledLayers, judged_as, main_digest
 from skillgate.evaluation.request import read_whole
 from skillgate.files import toplevel
-from skillgate.model.documents import History, SingleReport
+from skillgate.model.documents import History
 from skillgate.model.layers import JudgeLayer
 from skillgate.model.report import Report, SkillName, SkillResult, Tool
+from skillgate.model.single_report import SingleReport
 from skillgate.model.skill import SKILL_FILE, SkillRoot, SkillSource
 from skillgate.report.across_change import across_change as changed
 from skillgate.scoring.listing import listing_use

@@ -24,10 +24,11 @@ from skillgate.evaluation.request import (
     require_fitting_options,
 )
 from skillgate.evaluation.run import Evaluation, is_unjudged
-from skillgate.model.documents import Comparison, Diff, DiffSide, SingleReport
+from skillgate.model.documents import Comparison, Diff, DiffSide
 from skillgate.model.finding import Severity
 from skillgate.model.report import GateOutcome, Report, SkillResult, Verdict
 from skillgate.model.score import Badge, Depth, Outcome
+from skillgate.model.single_report import SingleReport
 from skillgate.report.across_change import across_change, across_findings, listing_change
 from skillgate.report.compare import compare
 from skillgate.report.diff import diff

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import PurePosixPath
 from time import perf_counter_ns
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from skillgate import __version__
 from skillgate.model import finding
@@ -23,6 +23,7 @@ from skillgate.model.layers import Agreement, DropTest, Trust, Usage
 from skillgate.model.report import Composite, Report, SkillName, SkillResult, Tool, Verdict
 from skillgate.model.score import Depth, QualityEstimate
 from skillgate.model.skill import SkillRoot, SkillSource, Unreadable, Waiver, digest
+from skillgate.named_tuple import NamedTuple
 from skillgate.registry import PROVIDERS
 from skillgate.scoring.composite import summarise
 from skillgate.scoring.gate import Policy, judge, judge_outside, sampled_drops, together
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     Touched = Callable[[SkillRoot, Assessment | None], bool]
 
 FORMAT = 2  # of a cached entry: changes with what is written
+MEASURING = ("evaluation", "model", "scoring", "skill", "static")  # the packages that an assessment depends on
 _PARSERS = ("markdown_it", "yaml")
 
 
@@ -222,17 +224,19 @@ class Assessor:
 
 
 def stamp() -> bytes:
-    """Return a stamp of the programs: this package's files, the interpreter, and other installed packages."""
+    """Return a stamp of the programs: the files that measure, the interpreter, and other installed packages."""
     import skillgate
 
-    own, pending = [], [os.path.dirname(skillgate.__file__)]
+    top = os.path.dirname(skillgate.__file__)
+    own, pending = [], [top, *(os.path.join(top, name) for name in MEASURING)]
     while pending:
-        with os.scandir(pending.pop()) as items:
+        folder = pending.pop()
+        with os.scandir(folder) as items:
             for item in items:
                 if item.name.endswith(".py"):
                     status = item.stat()
                     own.append((item.path, status.st_mtime_ns, status.st_size))
-                elif item.name != "__pycache__" and item.is_dir():
+                elif folder != top and item.name != "__pycache__" and item.is_dir():
                     pending.append(item.path)
     installed = [_modified(folder) for folder in sys.path if folder.endswith("-packages")]
     installed += [_modified(os.path.join(folder, name)) for folder in sys.path for name in _PARSERS]

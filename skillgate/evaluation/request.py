@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from skillgate import settings
 from skillgate.errors import IncompleteError, UsageError
 from skillgate.model.finding import Client
 from skillgate.model.score import Badge, Depth
+from skillgate.named_tuple import NamedTuple
 from skillgate.registry import PROVIDERS
 from skillgate.scoring.gate import Policy
 from skillgate.scoring.selection import Selection, unknown_words

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from skillgate import settings
 from skillgate.cache import Cache, directory
@@ -24,6 +24,7 @@ from skillgate.evaluation.request import (
 from skillgate.model.layers import MonteCarloLayer
 from skillgate.model.score import Depth
 from skillgate.model.skill import SkillSource
+from skillgate.named_tuple import NamedTuple
 from skillgate.scoring.gate import sampled_layers
 from skillgate.skill.find import Discovery, discover, read
 

@@ -11,8 +11,9 @@ import sys
 import time
 from contextlib import contextmanager, suppress
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from skillgate.named_tuple import NamedTuple
 from skillgate.skill.tree import DiskTree
 
 if TYPE_CHECKING:

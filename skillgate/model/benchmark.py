@@ -5,11 +5,13 @@ them. Shapes are checked here; what a shape cannot say (a semantic version, a pa
 :mod:`skillgate.bench.documents`. Ratios lie in [0, 1], times are in milliseconds.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar
 
 from skillgate.model.report import Tool
 from skillgate.model.score import (
@@ -24,6 +26,7 @@ from skillgate.model.score import (
     camel,
     whole,
 )
+from skillgate.named_tuple import NamedTuple
 
 
 class AdapterType(Enum):

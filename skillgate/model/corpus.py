@@ -7,10 +7,11 @@ read, digests where the texts are available.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, NamedTuple
+from typing import Annotated, ClassVar
 
 from skillgate.model.report import Tool
 from skillgate.model.score import SCORING_VERSION, Dimension, Range, Ratio
+from skillgate.named_tuple import NamedTuple
 
 CORPUS_VERSION = 1
 """Of these documents; one with another number is not read."""

@@ -11,131 +11,33 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from types import MappingProxyType
-from typing import Annotated, ClassVar, NamedTuple
+from typing import Annotated, ClassVar
 
+from skillgate.model.check_report import Header
 from skillgate.model.finding import AcrossChange, Finding, ListingUse, Suppressed
-from skillgate.model.layers import Agreement, DropTest, Estimate, Lift, Resumed, Trust, Usage
+from skillgate.model.layers import Estimate
 from skillgate.model.report import (
-    Advice,
-    Composite,
-    DimensionScore,
     GateOutcome,
-    Layer,
-    PublicPercentile,
-    Report,
-    SkillName,
     SkillResult,
-    Summary,
     Tool,
     Verdict,
 )
 from skillgate.model.score import (
     SCHEMA_VERSION,
-    SCORING_VERSION,
     Badge,
     Count,
-    Depth,
     Dimension,
     Milliseconds,
     Outcome,
     Points,
-    QualityEstimate,
     Range,
     Ratio,
     camel,
     tagged,
 )
+from skillgate.named_tuple import NamedTuple
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Header:
-    """What every document says of itself."""
-
-    depth: Depth
-    coverage: Ratio | None
-    config_digest: str
-    tool: Tool
-    models: tuple[str, ...] = ()
-    schema_version: int = SCHEMA_VERSION
-    scoring_version: int = SCORING_VERSION
-
-
-_NO_USAGE = Usage()
 _NO_GATE = Verdict(passed=None)
-_NOT_EVALUATED = QualityEstimate(reason="not evaluated")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SingleReport(Header):
-    """``score`` over exactly one path that is itself a skill: the shape the method's scripts read.
-
-    The keys of the skill's result, with those of the header.
-    """
-
-    TAG: ClassVar[tuple[str, str]] = ("kind", "score")
-
-    composite: Composite
-    dimensions: Mapping[Dimension, DimensionScore]
-    layers: tuple[Layer, ...]
-    skill: SkillName
-    findings: tuple[Finding, ...] = ()
-    advice: tuple[Advice, ...] = ()
-    usage: Usage = _NO_USAGE
-    gate: Verdict = _NO_GATE
-    plugin: str | None = None
-    evaluated: bool = True
-    suppressed: tuple[Suppressed, ...] = ()
-    profile: str = "any"
-    outside: tuple[Finding, ...] = ()
-    drop: DropTest | None = None
-    lift: Lift | None = None
-    content: str | None = None
-    quality_estimate: QualityEstimate = _NOT_EVALUATED
-    public_percentile: PublicPercentile | None = None
-    agreement: Agreement | None = None
-    calibration: Trust | None = None
-    resumed: Resumed | None = None
-    shard: str | None = None
-
-    def result(self) -> SkillResult:
-        """Return the skill's result, as a report over several holds it."""
-        values = {name: getattr(self, name) for name in SkillResult._fields if name != "coverage"}
-        return SkillResult(**values, coverage=self.coverage or 0.0)
-
-
-class CheckedSkill(NamedTuple):
-    """What a check document keeps of one skill.
-
-    ``findings`` and ``suppressed`` count those that are its own: the document lists them skill by skill, in this order,
-    and then those outside of any skill. ``recoverable`` is that of the static layer.
-    """
-
-    skill: SkillName
-    findings: Count
-    suppressed: Count
-    score: Points | None
-    badge: Badge | None
-    reason: str | None = None
-    badge_reason: str | None = None
-    recoverable: float = 0.0
-    evaluated: bool = True
-    gate: Verdict = _NO_GATE
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckReport(Header):
-    """``check``: findings and the gate, without the scores' details."""
-
-    TAG: ClassVar[tuple[str, str]] = ("kind", "check")
-
-    findings: tuple[Finding, ...]
-    summary: Summary
-    gate: Verdict
-    suppressed: tuple[Suppressed, ...] = ()
-    profile: str = "any"
-    listing: tuple[ListingUse, ...] = ()
-    across: AcrossChange | None = None
-    skills: tuple[CheckedSkill, ...] = ()
 
 
 class DimensionChange(NamedTuple):
@@ -186,9 +88,6 @@ class KnownFindings:
     tool: Tool
     findings: tuple[KnownFinding, ...]
     schema_version: int = SCHEMA_VERSION
-
-
-Document = Report | SingleReport | CheckReport | Comparison
 
 
 class State(Enum):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, NamedTuple
+from typing import Annotated, ClassVar
 
-from skillgate.model.documents import Header
+from skillgate.model.check_report import Header
 from skillgate.model.finding import Finding, Severity
 from skillgate.model.report import Verdict
 from skillgate.model.score import Count, Range
+from skillgate.named_tuple import NamedTuple
 
 STYLES = ("direct", "indirect")
 

@@ -11,7 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator, Iterable, Mapping
 from enum import Enum
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
+
+from skillgate.named_tuple import NamedTuple
 
 T = TypeVar("T")
 

@@ -1,16 +1,16 @@
-"""Findings, the declarations of checks, and what is known of one skill alone, also as text to be cached.
+"""Findings, the declarations of checks, and what is known of one skill alone, also as text to be cached."""
 
-Annotations are evaluated: as text each would be compiled once more at start-up.
-"""
+from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from skillgate.model.score import Count, Dimension, Evidence, Measured, QualityEstimate, SubCheck
 from skillgate.model.skill import Skill, Span, Waiver, digest
+from skillgate.named_tuple import NamedTuple
 
 
 def rule_url(identifier: str) -> str:

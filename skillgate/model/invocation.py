@@ -11,10 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from skillgate.model.report import Tool, Verdict
 from skillgate.model.score import SCHEMA_VERSION, SCORING_VERSION, Count, Points, Ratio
+from skillgate.named_tuple import NamedTuple
 
 SEEN_UNTIL = "transcript_seen_until"
 """Key in ``extra``: the last time in the recording, in seconds since 1970: of two readings the later knows more."""

@@ -1,13 +1,12 @@
-"""What sampling a model gives for the report: usage, estimates, layers 2 to 4 and lift.
+"""What sampling a model gives for the report: usage, estimates, layers 2 to 4 and lift."""
 
-Annotations are evaluated, as in :mod:`skillgate.model.report`, which this belongs to.
-"""
+from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
 
 from skillgate.model.score import Count, Dimension, Ratio, tagged
+from skillgate.named_tuple import NamedTuple
 
 
 class Usage(NamedTuple):

@@ -3,13 +3,13 @@
 A document is one of a union distinguished by ``kind`` (a score of one skill and of several by ``results``); a layer
 is one of a union distinguished by ``name``. Every number that was not measured is None with a reason. Ratios are in
 [0, 1] with four decimals, composites 0–100 with two. Field types are imported at run time because the codec reads them.
-Named tuples, not dataclasses: a quarter of the cost at start-up, and there are many. For the same reason annotations
-are evaluated here: as text each would be compiled once more.
+Named tuples, not dataclasses: they are many, and each run creates them.
 """
+
+from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
 
 from skillgate.model.finding import AcrossChange, Finding, ListingUse, Severity, Suppressed
 from skillgate.model.layers import (
@@ -38,6 +38,7 @@ from skillgate.model.score import (
     Ratio,
     tagged,
 )
+from skillgate.named_tuple import NamedTuple
 
 
 class SkillName(NamedTuple):

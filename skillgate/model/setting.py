@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
 from skillgate.format import did_you_mean
+from skillgate.named_tuple import NamedTuple
 
 Table = Mapping[str, float | str | tuple[str, ...]]
 Lists = Mapping[str, tuple[str, ...]]

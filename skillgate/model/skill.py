@@ -1,15 +1,18 @@
 """A skill, from the tree of files it was found in to the values that parsing gives: all frozen, none of it judged.
 
-Named tuples, not dataclasses: a quarter of the cost at start-up, which a commit hook pays for each run. For the same
-reason annotations are evaluated here: as text each would be compiled once more. Last come the digests of bytes, and the
-shards they decide.
+Named tuples, not dataclasses: a commit hook pays for their creation in each run. Last come the digests of bytes, and
+the shards they decide.
 """
+
+from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
 from pathlib import PurePosixPath
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
+
+from skillgate.named_tuple import NamedTuple
 
 try:
     from _blake2 import blake2b  # without OpenSSL: loading it takes longer than a whole cached run
@@ -345,6 +348,16 @@ def digest(*parts: bytes) -> str:
         found.update(len(part).to_bytes(8, "little"))
         found.update(part)
     return found.hexdigest()
+
+
+def sha256_of(text: str) -> str:
+    """Return 64 hexadecimal digits for a text; what UTF-8 cannot encode is escaped."""
+    try:
+        from _sha256 import sha256  # type: ignore[import-not-found]  # without OpenSSL; up to Python 3.11
+    except ImportError:
+        from hashlib import sha256
+    found: str = sha256(text.encode(errors="backslashreplace")).hexdigest()
+    return found
 
 
 def dealt(path: str, of: int) -> int:

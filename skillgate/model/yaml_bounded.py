@@ -8,9 +8,11 @@ parser's events, which cost constant stack, are counted first; only a document i
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import yaml
+
+from skillgate.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

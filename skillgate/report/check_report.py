@@ -11,7 +11,7 @@ from skillgate.model.score import Outcome
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skillgate.model.documents import CheckedSkill, CheckReport
+    from skillgate.model.check_report import CheckedSkill, CheckReport
     from skillgate.model.finding import Finding, Suppressed
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from skillgate.errors import UsageError
 from skillgate.format import Style, did_you_mean, printable
-from skillgate.model.documents import SingleReport
 from skillgate.model.report import StaticLayer
 from skillgate.model.score import Dimension, LayerName
+from skillgate.model.single_report import SingleReport
 from skillgate.report import judge, sessions
 from skillgate.report.formats import markdown as markdown_format
 from skillgate.report.formats import text as text_format

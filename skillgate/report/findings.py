@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import posixpath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from skillgate.format import printable
+from skillgate.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -52,8 +53,7 @@ def _fingerprints(findings: Iterable[Finding]) -> dict[int, str]:
 
     Whether a finding is suppressed does not enter, so that suppressing one does not make its neighbours look new.
     """
-    import hashlib  # only for reports to machines
-
+    from skillgate.model.skill import sha256_of  # only for reports to machines
     from skillgate.report.known import folded
 
     counts: dict[tuple[str, ...], int] = {}
@@ -64,7 +64,7 @@ def _fingerprints(findings: Iterable[Finding]) -> dict[int, str]:
             key = (finding.tool, finding.id, *sorted(map(posixpath.normpath, finding.skills)))
         counts[key] = counts.get(key, 0) + 1
         text = "\0".join((*key, str(counts[key])))
-        prints[id(finding)] = hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()[:32]
+        prints[id(finding)] = sha256_of(text)[:32]
     return prints
 
 

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import json
+from json.encoder import encode_basestring as quoted
 from typing import TYPE_CHECKING, Any
 
 from skillgate.errors import CodecError, UsageError
 from skillgate.model.codec import decode, encode
-from skillgate.model.documents import CheckedSkill, CheckReport, Comparison, SingleReport
 from skillgate.model.report import GateOutcome, Report, StaticLayer, Verdict
 from skillgate.model.score import SCHEMA_VERSION, Outcome
 from skillgate.report.rendering import KINDS, model_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from typing import TypeAlias
 
     from skillgate.model.bench import BenchDiff, BenchReport
     from skillgate.model.benchmark import FoundSkills
-    from skillgate.model.documents import ActionRun, Diff, Document, History
+    from skillgate.model.check_report import CheckedSkill, CheckReport
+    from skillgate.model.documents import ActionRun, Comparison, Diff, History
     from skillgate.model.invocation import InvocationReport
     from skillgate.model.report import SkillResult
+    from skillgate.model.single_report import SingleReport
 
+    Document: TypeAlias = Report | SingleReport | CheckReport | Comparison
     Written: TypeAlias = (
         Document | Diff | ActionRun | BenchReport | BenchDiff | History | FoundSkills | InvocationReport
     )
@@ -29,34 +32,64 @@ if TYPE_CHECKING:
 
 def render(document: Written) -> str:
     """Write a document, with two spaces of indent and a final line feed."""
-    text = json.dumps(encode(document), indent=2, ensure_ascii=False)
+    text = _indented(encode(document), "\n")
     return text.replace("##[", "\\u0023#[") + "\n"  # the same document; a CI runner would take the other for a command
+
+
+_LEAVES: Mapping[type, Callable[[Any], str]] = {
+    str: quoted,
+    int: repr,
+    float: repr,
+    bool: lambda value: "true" if value else "false",
+    type(None): lambda _: "null",
+}
+
+
+def _indented(value: Any, end: str) -> str:  # noqa: ANN401 - JSON
+    """Write as ``json.dumps`` does with ``indent=2``, which is in Python, too, and takes twice as long."""
+    kind = type(value)
+    if kind in _LEAVES:
+        return _LEAVES[kind](value)
+    inner = f"{end}  "
+    if kind is dict:
+        items = [f"{quoted(key)}: {_indented(item, inner)}" for key, item in value.items()]
+        return f"{{{inner}{f',{inner}'.join(items)}{end}}}" if items else "{}"
+    items = [_indented(item, inner) for item in value]
+    return f"[{inner}{f',{inner}'.join(items)}{end}]" if items else "[]"
 
 
 def document(report: Report | Comparison, *, command: str, single: bool) -> Document:
     """Shape a report for a command: ``check`` keeps findings and gate, one skill alone is a single object."""
-    if isinstance(report, Comparison):
+    if not isinstance(report, Report):
         return report
     if command == "check":
-        return CheckReport(
-            findings=tuple(finding for result in report.results for finding in result.findings) + report.outside,
-            suppressed=tuple(item for result in report.results for item in result.suppressed),
-            profile=report.profile,
-            listing=report.listing,
-            across=report.across,
-            skills=tuple(map(_checked, report.results)),
-            summary=report.summary,
-            gate=Verdict(passed=report.gate.passed, outcomes=tuple(_failures(report))),
-            depth=report.depth,
-            coverage=report.coverage,
-            config_digest=report.config_digest,
-            tool=report.tool,
-            models=report.models,
-        )
+        return _check_report(report)
     return alone(report) if single else report
 
 
+def _check_report(report: Report) -> CheckReport:
+    from skillgate.model.check_report import CheckReport  # each of the large types is loaded where it is written
+
+    return CheckReport(
+        findings=tuple(finding for result in report.results for finding in result.findings) + report.outside,
+        suppressed=tuple(item for result in report.results for item in result.suppressed),
+        profile=report.profile,
+        listing=report.listing,
+        across=report.across,
+        skills=tuple(map(_checked, report.results)),
+        summary=report.summary,
+        gate=Verdict(passed=report.gate.passed, outcomes=tuple(_failures(report))),
+        depth=report.depth,
+        coverage=report.coverage,
+        config_digest=report.config_digest,
+        tool=report.tool,
+        models=report.models,
+    )
+
+
 def _checked(result: SkillResult) -> CheckedSkill:
+    from skillgate.model.check_report import CheckedSkill
+
     composite = result.composite
     return CheckedSkill(
         skill=result.skill,
@@ -86,6 +119,8 @@ def alone(report: Report) -> SingleReport:
     Raises:
         ValueError: when the report does not hold exactly one result.
     """
+    from skillgate.model.single_report import SingleReport
+
     if len(report.results) != 1:
         message = f"a report over {len(report.results)} skills has no single-object shape"
         raise ValueError(message)
@@ -158,6 +193,8 @@ def shaped(data: Any, *, source: str) -> Any:  # noqa: ANN401 - JSON, and a docu
 def _decode(data: Any) -> Any:  # noqa: ANN401 - JSON, and a document of any kind
     kind = kind_of(data)
     if kind == "score" and "results" not in data:
+        from skillgate.model.single_report import SingleReport
+
         return decode(SingleReport, data)
     if kind is None or kind not in KINDS:
         found = data.get("kind") if isinstance(data, dict) else None

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import posixpath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from skillgate.format import printable
 from skillgate.model.finding import rule_url
+from skillgate.named_tuple import NamedTuple
 from skillgate.report import addresses
 
 if TYPE_CHECKING:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from skillgate.named_tuple import NamedTuple
 from skillgate.scoring.listing import LIMITS
 
 if TYPE_CHECKING:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import importlib
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from skillgate.errors import UsageError
+from skillgate.named_tuple import NamedTuple
 from skillgate.registry import OUTPUT_FORMATS
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class Kind(NamedTuple):
 
 KINDS: Mapping[str, Kind] = {
     "score": Kind("a score report", "report:Report", "score:view"),
-    "check": Kind("a check report", "documents:CheckReport", "score:view"),
+    "check": Kind("a check report", "check_report:CheckReport", "score:view"),
     "compare": Kind("a comparison", "documents:Comparison", "changes:compare_view"),
     "diff": Kind("a diff of score reports", "documents:Diff", "changes:view"),
     "bench": Kind("a report of benchmarks", "bench:BenchReport", "bench:view"),

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from skillgate.model.benchmark import CHECK_TYPE, CHECKS, STATIC, AdapterConfig, Benchmark, Executable, Strategy
 from skillgate.model.codec import schema
-from skillgate.model.documents import SingleReport
 from skillgate.model.house import KINDS as RULE_KINDS
 from skillgate.model.invocation_gate import BOUNDS, CONDITIONS, OF_REQUIREMENTS, OF_TRIGGERS, PACKAGED
 from skillgate.model.score import NOT_BLANK, SCHEMA_VERSION, whole
 from skillgate.model.setting import REQUIREMENT, TRIGGER, Kind, Setting
+from skillgate.model.single_report import SingleReport
 from skillgate.registry import SCORERS, SERVERS, scorers
 from skillgate.report.rendering import KINDS, model_of
 from skillgate.settings import RULES, SETTINGS

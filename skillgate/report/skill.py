@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from skillgate.format import plural
 from skillgate.model.finding import Severity
 from skillgate.model.report import StaticLayer
 from skillgate.model.score import Outcome
+from skillgate.named_tuple import NamedTuple
 from skillgate.report import numbers
 from skillgate.report.findings import order
 from skillgate.report.links import Links

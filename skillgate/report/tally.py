@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from skillgate.format import plural
 from skillgate.model.finding import Severity, rule_url
 from skillgate.model.layers import JudgeLayer, MonteCarloLayer, RankingLayer
 from skillgate.model.report import StaticLayer
 from skillgate.model.score import Outcome
+from skillgate.named_tuple import NamedTuple
 from skillgate.report.view import MARKS, Cell, Fold, Heading, Item, Items, Note, Row, Span, Table, View, columns, spans
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ Weights", "Composite Scoring Formula", "Which Dimension to Improve First" and th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from skillgate.model.report import PluginScore, SkillResult, Summary
 from skillgate.model.score import Badge, Dimension, LayerName
+from skillgate.named_tuple import NamedTuple
 
 # Per cent, integers that sum to 100: what a dimension is worth in the composite.
 WEIGHTS: dict[Dimension, int] = {

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from skillgate.model.finding import Finding, Severity
 from skillgate.model.layers import COMPLETED, FAILED, NOT_RUN, DropTest, JudgeLayer, MonteCarloLayer, RankingLayer
 from skillgate.model.report import Composite, GateOutcome, Layer, SkillResult, Verdict
 from skillgate.model.score import Badge, Outcome
+from skillgate.named_tuple import NamedTuple
 from skillgate.scoring.composite import MAX_DROP, award
 
 _STRICTNESS = ("pass", "warn", "point", "fail")  # of what a policy does where a bound lies inside an interval

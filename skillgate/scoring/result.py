@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from skillgate.model.layers import MEASURED_BY, Estimate, JudgeLayer, Lift, Loads, MonteCarloLayer, RankingLayer, Usage
 from skillgate.model.layers import Assessment as JudgedScore
@@ -20,6 +20,7 @@ from skillgate.model.report import (
     SubCheckScore,
 )
 from skillgate.model.score import Badge, Dimension, Evidence, Grade, LayerName, Measured
+from skillgate.named_tuple import NamedTuple
 from skillgate.scoring.composite import (
     BLEND,
     EFFORT,

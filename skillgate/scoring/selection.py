@@ -5,10 +5,11 @@ What is suppressed is stored and counted, and changes no score. An author who su
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from skillgate.format import did_you_mean
 from skillgate.model.finding import Claim, Client, Finding, Severity, Suppressed, rule_url
+from skillgate.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence

@@ -8,11 +8,12 @@ import os
 import posixpath
 import stat
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from skillgate.errors import IncompleteError, UsageError
 from skillgate.files import toplevel
 from skillgate.model.skill import SKILL_FILE, EntryKind, SkillRoot, SkillSource, Unreadable
+from skillgate.named_tuple import NamedTuple
 from skillgate.skill.tree import DiskTree
 from skillgate.skill.walk import (
     PLUGIN_FOLDER,

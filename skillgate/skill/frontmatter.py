@@ -11,10 +11,11 @@ import re
 import unicodedata
 from enum import Enum
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from skillgate.model.skill import Frontmatter, Problem, Routing, Span, Trigger
 from skillgate.model.yaml_bounded import YamlProblem, load_mapping
+from skillgate.named_tuple import NamedTuple
 from skillgate.skill.language import Token, language_of, sentences_of, word_set
 
 if TYPE_CHECKING:

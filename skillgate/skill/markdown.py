@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import blockquote, fence, heading, hr, html_block, list_block, reference, table
 from markdown_it.rules_inline import html_inline
 
 from skillgate.model.skill import CodeBlock, Document, Heading, Link, Span, TextBlock, anchor_key
+from skillgate.named_tuple import NamedTuple
 from skillgate.skill.language import reads_as_prose, word_count
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ Never raises on content: what is wrong becomes a problem, and what cannot be rea
 from __future__ import annotations
 
 from math import ceil
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from skillgate.model.skill import (
     BETWEEN_BLOCKS,
@@ -19,6 +19,7 @@ from skillgate.model.skill import (
     TextFile,
     Waiver,
 )
+from skillgate.named_tuple import NamedTuple
 from skillgate.skill import frontmatter
 from skillgate.skill.frontmatter import routing_of
 from skillgate.skill.links import Resolver

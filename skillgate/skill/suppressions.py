@@ -15,11 +15,12 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from skillgate.model.skill import Problem, Span, Waiver
+from skillgate.named_tuple import NamedTuple
 from skillgate.skill.frontmatter import MAX_BYTES
 from skillgate.skill.markdown import parse_blocks, parse_inline
 

@@ -7,10 +7,10 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 from skillgate.model.finding import CatalogueRule, Claim, Clash, Client, Hit, Listing, Member, Severity
 from skillgate.model.skill import Span
+from skillgate.named_tuple import NamedTuple
 from skillgate.scoring.listing import comparable, harness, main_file, over_budget, project, shelf
 from skillgate.skill.similarity import Index, Likeness
 from skillgate.static import summary_of

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import NamedTuple
 
 from skillgate.model.skill import CodeBlock, Document
 from skillgate.model.yaml_bounded import check_syntax
+from skillgate.named_tuple import NamedTuple
 from skillgate.static.rules import compiles
 
 MAX_CHARACTERS = 65_536  # a larger block is not looked at

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from skillgate.model.skill import Document, TextFile
+from skillgate.named_tuple import NamedTuple
 from skillgate.skill.parse import RECIPE_SUFFIXES
 from skillgate.static.attacks import Subjects
 from skillgate.static.text import without_fences

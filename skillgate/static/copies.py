@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from skillgate.model.finding import Clash, Hit, Member
 from skillgate.model.skill import Span
+from skillgate.named_tuple import NamedTuple
 from skillgate.scoring.listing import comparable, main_file
 
 RUN = 8  # lines in a row

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from math import log1p
-from typing import NamedTuple
 
 from skillgate.model.score import QualityEstimate
 from skillgate.model.skill import Routing, Skill
+from skillgate.named_tuple import NamedTuple
 from skillgate.skill.frontmatter import routing_of
 from skillgate.skill.language import PLAIN, word_set
 from skillgate.static.substance import TOKEN, WORD_MARKS, Statement, spans, stem, stems, substance

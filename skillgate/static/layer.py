@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from typing import NamedTuple
 
 from skillgate.model.finding import Claim, Hit, Repair, Rule, Severity
 from skillgate.model.score import Dimension, Measured, QualityEstimate, SubCheck
 from skillgate.model.skill import Problem, Skill
+from skillgate.named_tuple import NamedTuple
 from skillgate.registry import Room
 from skillgate.scoring.composite import penalty
 from skillgate.skill.frontmatter import as_meant

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from math import log2
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from skillgate.model.skill import digest
+from skillgate.named_tuple import NamedTuple
 from skillgate.static.rules import SECRETS
 
 if TYPE_CHECKING:

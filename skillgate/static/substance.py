@@ -12,9 +12,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
 from skillgate.model.skill import BETWEEN_BLOCKS, CodeBlock, Heading, Language, Skill, TextBlock
+from skillgate.named_tuple import NamedTuple
 from skillgate.skill.language import CONNECTING, ORDERS, PLAIN, language_of, word_set
 
 # -- Words

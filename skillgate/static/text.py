@@ -12,11 +12,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from skillgate.model.finding import Hit, Severity
 from skillgate.model.score import Evidence, Measured
 from skillgate.model.skill import BETWEEN_BLOCKS, Document, Heading, Language, Skill, Span, TextBlock
+from skillgate.named_tuple import NamedTuple
 from skillgate.skill.frontmatter import split
 
 _REFERENCE = r"&#?\w{1,31};"

@@ -13,8 +13,9 @@ import sqlalchemy as sa
 from skillgate.errors import UsageError
 from skillgate.model.bench import BenchReport, comparable
 from skillgate.model.codec import encode
-from skillgate.model.documents import PastEvaluation, PastScore, SingleReport
+from skillgate.model.documents import PastEvaluation, PastScore
 from skillgate.model.finding import Severity
+from skillgate.model.single_report import SingleReport
 from skillgate.store.schema import (
     BENCH_EVALUATIONS,
     DOCUMENTS,

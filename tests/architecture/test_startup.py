@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from skillgate.evaluation.pipeline import MEASURING
 from skillgate.registry import Room
 from tests.architecture.source import ROOT
 
@@ -29,7 +30,7 @@ HEAVY = {
     "unittest",
     "xml",
 }
-COLD_MODULES, WARM_MODULES = 75, 45  # each costs about a sixth of a millisecond
+COLD_MODULES, WARM_MODULES = 74, 43  # each costs about a sixth of a millisecond
 PARSERS = {"yaml", "markdown_it"}
 _CODE = """
 import io, sys
@@ -86,6 +87,22 @@ def test_help_and_version_load_no_parser(argv: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("command", Room("skillgate.cli.commands").names())
 def test_the_help_of_every_command_works_and_loads_nothing_heavy(command: str) -> None:
     assert not loaded(command.replace("_", "-"), "--help") & HEAVY
+
+
+def test_an_assessment_depends_only_on_packages_that_its_cache_entry_knows() -> None:
+    code = (
+        "import sys; from time import perf_counter_ns;"
+        "from skillgate.evaluation.assess import entry; from skillgate.skill.find import discover, read;"
+        "print(entry(read(discover([sys.argv[1]]).roots[0]), perf_counter_ns) != '');"
+        "print(*sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, "examples/skills"], cwd=ROOT, capture_output=True, encoding="utf-8", check=True
+    )
+    names = [name.split(".") for name in done.stdout.split() if name.startswith("skillgate.")]
+    packages = {name[1] for name in names if len(name) > 2}
+    assert "static" in packages
+    assert packages <= set(MEASURING)
 
 
 def test_a_check_of_one_file_loads_few_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from skillgate.cli.main import main
 from skillgate.model.codec import decode
-from skillgate.model.documents import SingleReport
 from skillgate.model.report import Report
+from skillgate.model.single_report import SingleReport
 from skillgate.scoring.composite import MIN_COVERAGE
 from tests.properties.documents import CI, Node, Written, bodies, descriptions, on_disk, plant, trees
 

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 
 from skillgate.errors import UsageError
 from skillgate.format import Style
-from skillgate.model.documents import SingleReport
 from skillgate.model.report import Report
 from skillgate.model.score import Dimension
+from skillgate.model.single_report import SingleReport
 from skillgate.report.explain_report import explain
 from tests.github.rendered import LIVE, read, reader, unbalanced
 from tests.report import judged

@@ -10,9 +10,10 @@ import pytest
 
 from skillgate.errors import UsageError
 from skillgate.evaluation import pipeline
-from skillgate.model.documents import CheckReport, SingleReport
+from skillgate.model.check_report import CheckReport
 from skillgate.model.report import GateOutcome, Report, Verdict
 from skillgate.model.score import SCHEMA_VERSION, SCORING_VERSION, Badge, Dimension, Outcome
+from skillgate.model.single_report import SingleReport
 from skillgate.report.json import alone, document, read, render
 from skillgate.report.schema import report_schema
 from skillgate.scoring.gate import Policy
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from skillgate.model.documents import Document
+    from skillgate.report.json import Document
 
 VALIDATOR = jsonschema.Draft202012Validator(report_schema())
 POLICY = Policy(

@@ -13,9 +13,9 @@ from skillgate.errors import CodecError, UsageError
 from skillgate.evaluation.request import read_whole
 from skillgate.model.bench import BenchReport
 from skillgate.model.codec import decode
-from skillgate.model.documents import SingleReport
 from skillgate.model.report import Report
 from skillgate.model.score import SCHEMA_VERSION
+from skillgate.model.single_report import SingleReport
 from skillgate.report.json import kind_of, parsed
 from skillgate.store.results import named_store
 from skillgate.store.target import require_packages

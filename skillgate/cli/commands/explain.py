@@ -61,8 +61,8 @@ def _of_report(args: argparse.Namespace, session: Console) -> str:
         raise UsageError("explain --report FILE needs a skill and a dimension")
     from skillgate.evaluation.request import read_whole
     from skillgate.judge.questions import anchors
-    from skillgate.model.documents import SingleReport
     from skillgate.model.report import Report
+    from skillgate.model.single_report import SingleReport
     from skillgate.report.explain_report import explain
     from skillgate.report.json import read
 

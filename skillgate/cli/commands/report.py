@@ -35,7 +35,8 @@ from skillgate.evaluation.compare import DiffRequest, diff_files
 from skillgate.evaluation.request import MergeRequest
 from skillgate.files import require_place
 from skillgate.format import Style
-from skillgate.model.documents import CheckReport, SingleReport
+from skillgate.model.check_report import CheckReport
+from skillgate.model.single_report import SingleReport
 from skillgate.report.check_report import report_of
 from skillgate.report.json import kind_of, shaped
 from skillgate.report.rendering import KINDS, formats_of, render, writer

@@ -149,7 +149,7 @@ CREDENTIALS = (
     ),
     *(" .env", "`.env", "@.env", "env |", "os.environ)", "process.env)"),
 )
-
+_BRACKETS = frozenset("<>")
 
 NEEDS: dict[str, tuple[str, ...] | Callable[[Skill], bool]] = {
     "body_too_long": _longer_than(BODY_LINES, BODY_TOKENS * CHARACTERS_PER_TOKEN),
@@ -181,12 +181,15 @@ NEEDS: dict[str, tuple[str, ...] | Callable[[Skill], bool]] = {
     "model_unknown": lambda skill: "model" in skill.frontmatter.values,
     "retired_model": _holding("claude-", "gpt-", "davinci-00"),
     "suspicious_command": _holding(*COMMANDS),
-    "compatibility_invalid": ("compatibility",),
-    "description_markup": ("<", ">"),
+    "compatibility_invalid": lambda skill: "compatibility" in skill.frontmatter.values,
+    "description_cut": lambda skill: (
+        len(skill.frontmatter.text("description")) + len(skill.frontmatter.text("when_to_use")) > DESCRIPTION_CHARACTERS
+    ),
+    "description_markup": lambda skill: not _BRACKETS.isdisjoint(skill.frontmatter.text("description")),
     "duplicate_heading": ("](#", "](<#", "]: #", ".md#", ".markdown#"),
     "field_value": ("effort:", "context:", "shell:"),
     "mentioned_file_missing": _names_other_files,
-    "metadata_shape": ("metadata",),
+    "metadata_shape": lambda skill: "metadata" in skill.frontmatter.values,
     "name_reserved": ("claude", "anthropic", "Claude", "Anthropic", "CLAUDE", "ANTHROPIC"),
     "code_syntax": ("```", "~~~"),
     "judge_addressed": (

@@ -17,12 +17,14 @@ Good:
 Source: Unicode Technical Report 36 and Technical Standard 39; CVE-2021-42574 (bidirectional overrides in source code).
 """
 
+from __future__ import annotations
+
 import re
 from itertools import islice
-from typing import NamedTuple
 
 from skillgate.model.finding import Hit, Severity
 from skillgate.model.skill import Skill, Span
+from skillgate.named_tuple import NamedTuple
 from skillgate.static import Hits, rule
 
 MAX_HITS = 20  # of one file, besides errors: a file full of icons needs no more

@@ -19,16 +19,18 @@ Good:
 Source: Agent Skills specification, file references; field study of named files in published skills.
 """
 
+from __future__ import annotations
+
 import math
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import islice
 from posixpath import normpath
-from typing import NamedTuple
 
 from skillgate.model.finding import Hit, Severity
 from skillgate.model.skill import CodeBlock, Document, Skill, Span
+from skillgate.named_tuple import NamedTuple
 from skillgate.skill.links import SUFFIXES, is_sample_name, namesake, target_path
 from skillgate.static import Hits, rule
 from skillgate.static.code import nested_fences
@@ -52,30 +54,31 @@ _LEAD = re.compile(
     r"(?:(?<![\w/.\\$~}>)\]@:%*+-])|(?:\$\{?(?:CLAUDE_)?SKILL_(?:DIR|ROOT|PATH)\}?|\{baseDir\})/)(?:\.\.?/)*\Z"
 )
 _COMMANDS = frozenset(("bash", "sh", "shell", "zsh", "console", "powershell", ""))
-_RUNS = re.compile(
+# Compiled at first use: few skills name a file that is not there.
+_RUNS = (
     r"(?:\A|[|;&(])[ \t$]*(?:(?:uv run )?python[\d.]*|uv run|bash|sh|zsh|node|npx tsx|tsx|bun|deno run|ruby|perl|source"
     r"|cat)(?: -\w+){0,3} [\"']?\Z"
 )
-_SAYS = re.compile(r"[ \t]*(?:#|//|--)[ \t]*(?:See|Read)[ \t]+\Z")
+_SAYS = r"[ \t]*(?:#|//|--)[ \t]*(?:See|Read)[ \t]+\Z"
 _HEADER = ("#", "//", "--", "/*", "<!--")
-_ORDER = re.compile(
+_ORDER = (
     r"(?:\b(?:reads?|see|loads?|runs?|executes?|consult|refer to|follow|open|checks?|use|using|per|via|python3?|bash)\b"
     r"|\breference\W{0,4}:)(?:[^.;!?\n]|\.(?=\w)){0,40}\Z"
 )
-_MADE = re.compile(
+_MADE = (
     r"(?:\b(?:creat|writ|writt|generat|sav|produc|export|scaffold|add|put|stor|dump|touch|record|append|updat|renam|mov)"
     r"(?:e|es|ed|en|s|ing)?\b"
     r"(?:(?!\b(?:with|using|via|from|by|runs?|running|see|per|read|following|based|use)\b)[^.;!?]){0,80}"
     r"|>>?[ \t]*|\btee[ \t]+)\Z"
 )
 _CLAUSE = r"(?:[^.;!?\n]|\.(?=\w))"  # characters of the same clause; a dot in a name is one
-_DOUBT = re.compile(
+_DOUBT = (
     r"(?:\be\.g\b|\b(?:examples?|for instance|such as|like|sample|your|user['’]?s?|projects?['’]?s?|repo|repository"
     r"|could|would|might|may|if|unless|no|not|never|don['’]t|without|instead of|rather than|removed?|deleted?"
     r"|deprecated|existing|formerly|old|lacks?|skills?['’]s|skills?|plugin['’]s|bad|wrong|todo|template for)\b)"
     rf"\.?{_CLAUSE}{{0,60}}\Z|`['’]s?[ `*]*\Z|[✗❌✅✓]"
 )
-_ELSE = re.compile(
+_ELSE = (
     r"[^\w\n]{0,6}(?:(?:does not|doesn['’]t|do not|is optional|optional|if|when present|exists?|is missing|are missing"
     r"|coming|planned|will be|created|generated|would|might|may)\b"
     r"|(?:in|of|from) (?:the|your) (?:[\w`-]{1,40} )?(?:skill|project|repo))"
@@ -187,7 +190,7 @@ class _Search:
         lead = _LEAD.search(text, max(start, place - _LEAD_WIDTH), place)
         before = text[max(start, place - _CONTEXT) : lead.start() if lead else place].lower()
         span = Span(row, place - start + 1)
-        made = _MADE.search(before.rstrip("`*_\"'( ")) is not None
+        made = re.search(_MADE, before.rstrip("`*_\"'( ")) is not None
         if block is not None:
             made = made or (row <= block.line + 2 and before.strip() in _HEADER)  # the block is the file's content
             orders = self._is_command(document, path, text[start:place], block)
@@ -197,18 +200,18 @@ class _Search:
         above = text[max(0, start - _CONTEXT) : start].rpartition("\n\n")[2].replace("\n", " ").lower()
         end = place + len(path.replace("../", ""))
         after = text[end : end + _CONTEXT].partition("\n")[0].lower()
-        if not made and (_DOUBT.search(f"{above}{before}"[-_CONTEXT:]) or _ELSE.match(after)):
+        if not made and (re.search(_DOUBT, f"{above}{before}"[-_CONTEXT:]) or re.match(_ELSE, after)):
             return None
         if not made and self._of_another(f"{above}{before}{after}", path):
             return None
-        return _Mention(document, span, path, _ORDER.search(before) is not None, made)
+        return _Mention(document, span, path, re.search(_ORDER, before) is not None, made)
 
     def _is_command(self, document: Document, path: str, before: str, block: CodeBlock) -> bool:
         """Whether a line of code runs the file, or a comment in it says to read it."""
         if document is not self._skill.documents[0] and not _has_folder(self._skill, path):
             return False
-        runs = block.language in _COMMANDS and _RUNS.search(before) is not None
-        return runs or (path.startswith("references/") and _SAYS.match(before) is not None)
+        runs = block.language in _COMMANDS and re.search(_RUNS, before) is not None
+        return runs or (path.startswith("references/") and re.match(_SAYS, before) is not None)
 
     def _of_another(self, context: str, path: str) -> bool:
         """Whether the text around a path names another skill that has such a file."""

@@ -18,12 +18,14 @@ Good:
 Source: MITRE ATT&CK T1027 and T1059; Claude Code documentation, permission modes.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from skillgate.model.finding import Hit, Severity
 from skillgate.model.skill import Skill, Span
+from skillgate.named_tuple import NamedTuple
 from skillgate.static import Hits, rule
 from skillgate.static.commands import MAX_LINE, Command, commands, configured, is_shown, programs
 from skillgate.static.rules import COMMANDS
