@@ -85,13 +85,8 @@ def parse_inline(content: str, environment: dict[str, Any]) -> list[Token] | Non
 
     In the second case ``environment["inline work"]`` is below 0.
     """
-    if not _WORTH.search(content):
+    if not _WORTH.search(content) or not can_parse(content, environment):
         return None
-    work = _inline_work(content)
-    if work > environment["inline work"]:
-        environment["inline work"] = -1
-        return None
-    environment["inline work"] -= work
     children: list[Token] = []
     try:
         _PARSER.inline.parse(content, _PARSER, environment, children)
@@ -99,6 +94,14 @@ def parse_inline(content: str, environment: dict[str, Any]) -> list[Token] | Non
         environment["inline work"] = -1
         return None
     return children
+
+
+def can_parse(content: str, environment: dict[str, Any]) -> bool:
+    """Whether the budget suffices for the text of a block, which it is charged for."""
+    work = _inline_work(content)
+    suffices: bool = work <= environment["inline work"]
+    environment["inline work"] = environment["inline work"] - work if suffices else -1
+    return suffices
 
 
 def _readable(body: str) -> str:

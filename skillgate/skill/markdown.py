@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from skillgate.model.skill import CodeBlock, Document, Heading, Link, Span, TextBlock, anchor_key
-from skillgate.skill.commonmark import parse_blocks, parse_inline
+from skillgate.skill.commonmark import can_parse, parse_blocks, parse_inline
 from skillgate.skill.language import reads_as_prose, word_count
 
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ class InlineReader:
 
     def read(self, content: str, line: int) -> Inline:
         """Read one block's content, which begins on ``line`` of the file."""
+        if _CODE_ONLY.match(content) and can_parse(content, self._environment):
+            return _with_code(content, line)
         children = parse_inline(content, self._environment)
         if children is None:
             return Inline(text=content, shown=content, line=line, mentions=_mentions(content))
@@ -106,6 +108,17 @@ class InlineReader:
             self._places[row] = _targets(self._lines[row])
         found = self._places[row].get(target)
         return self._lines[row].find(target, 0, MAX_SEARCHED) if found is None else found
+
+
+# One line with code spans and no other markup, as most blocks that have any.
+_CODE_ONLY = re.compile(r"[^`\n*_\[\]<\\&]*(?:`[^`\n ][^`\n]*`(?!`)[^`\n*_\[\]<\\&]*)+\Z")
+
+
+def _with_code(content: str, line: int) -> Inline:
+    pieces = content.split("`")
+    plain = CODE_MARK.join(pieces[::2])
+    named = _mentions(plain).union(map(str.strip, pieces[1::2])) - {""}
+    return Inline(text=plain, shown="".join(pieces), line=line, mentions=named)
 
 
 def _targets(line: str) -> dict[str, int]:

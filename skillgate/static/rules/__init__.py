@@ -67,13 +67,24 @@ def _texts(skill: Skill) -> list[str]:
     return [file.text for file in skill.documents] + [file.text for file in skill.scripts]
 
 
+_latest: list[tuple[Skill, str, dict[tuple[str, ...], tuple[str, ...]]]] = []
+
+
+def present(skill: Skill, words: tuple[str, ...]) -> tuple[str, ...]:
+    """Select the words that a text of the skill, of a document or another file, holds.
+
+    The answers for the latest skill are remembered. No word may have a line break.
+    """
+    if not (_latest and _latest[0][0] is skill):
+        _latest[:] = [(skill, "\n".join(_texts(skill)), {})]
+    _, text, known = _latest[0]
+    if words not in known:
+        known[words] = tuple(word for word in words if word in text)
+    return known[words]
+
+
 def _holding(*words: str) -> Callable[[Skill], bool]:
-    """Whether a text of the skill, of a document or another file, holds one of the words."""
-
-    def holds(skill: Skill) -> bool:
-        return any(word in text for text in _texts(skill) for word in words)
-
-    return holds
+    return lambda skill: bool(present(skill, words))
 
 
 def compiles(code: str) -> bool:
