@@ -218,7 +218,7 @@ def _diff(before: str, after: str) -> str:
     return "\n".join(lines)
 
 
-def _checkout(revision: str, folder: Path, root: Path) -> Path:
+def checkout(revision: str, folder: Path, root: Path) -> Path:
     """Give the tree of a commit; ``.`` is the working tree itself."""
     if revision == ".":
         return root
@@ -239,8 +239,8 @@ def main() -> int:
     given = parser.parse_args()
     root = Path(__file__).resolve().parent.parent
     with tempfile.TemporaryDirectory(prefix="same-output-") as folder:
-        old = _checkout(given.old, Path(folder) / "old", root)
-        new = _checkout(given.new, Path(folder) / "new", root)
+        old = checkout(given.old, Path(folder) / "old", root)
+        new = checkout(given.new, Path(folder) / "new", root)
         files = Path(folder) / "files"
         shutil.copytree(old / "examples", files / "examples")
         commands, texts = list(DOCUMENTS), list(TEXTS)

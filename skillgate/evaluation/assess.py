@@ -106,6 +106,8 @@ def entry(source: SkillSource, clock: Callable[[], int], *, optional: bool = Tru
 
 
 def _recoverable(static: StaticResult) -> float:
+    if not any(key for key, _ in static.penalised):
+        return 0.0
     standing = result.Evaluated(
         measured=static.dimensions,
         layers=composite.layer_scores({name: measure.score for name, measure in static.dimensions.items()}),

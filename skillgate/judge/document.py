@@ -18,7 +18,7 @@ from skillgate.judge.asking import CLOSE, OPEN, ask, marker, named, sealed, visi
 from skillgate.model.exchange import Cause
 from skillgate.model.layers import Cut
 from skillgate.skill import frontmatter
-from skillgate.skill.markdown import parse_blocks
+from skillgate.skill.commonmark import parse_blocks
 from skillgate.skill.parse import MARKDOWN
 
 if TYPE_CHECKING:

@@ -320,7 +320,7 @@ def read_assessment(lines: Sequence[str], assess: Callable[[], Assessment]) -> A
         recoverable=recoverable,
         listing=Listing(*listing),
         duration_ms=0,
-        texts=_once(lambda: _texts(texts), lambda: assess().texts()),
+        texts=lambda: _read_texts(texts, assess),
         detail=_once(lambda: _detail(detail), lambda: assess().detail()),
         estimate=QualityEstimate(*estimate),
         outside=tuple(outside),
@@ -361,6 +361,14 @@ def _claim(item: list[Any]) -> Claim:
     refused, about = (tuple(_CLIENTS[word] for word in words) for words in (refused, about))
     severity, skills = _SEVERITIES[severity], tuple(skills)
     return Claim(identifier, severity, message, file, line, column, fix, group, optional, refused, about, other, skills)
+
+
+def _read_texts(line: str, assess: Callable[[], Assessment]) -> SkillTexts:
+    """Read the texts at each call: they are large, and only needed while skills are compared."""
+    try:
+        return _texts(line)
+    except UNREADABLE:
+        return assess().texts()
 
 
 def _texts(line: str) -> SkillTexts:

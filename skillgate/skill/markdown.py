@@ -1,204 +1,19 @@
-"""The Markdown of a skill: parsed within bounds, and walked once for headings, text, code, links and mentions."""
+"""The Markdown of a skill, walked once for headings, text, code, links and mentions."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
-
-from markdown_it import MarkdownIt
-from markdown_it.rules_block import blockquote, fence, heading, hr, html_block, list_block, reference, table
-from markdown_it.rules_inline import html_inline
+from typing import TYPE_CHECKING
 
 from skillgate.model.skill import CodeBlock, Document, Heading, Link, Span, TextBlock, anchor_key
 from skillgate.named_tuple import NamedTuple
+from skillgate.skill.commonmark import can_parse, parse_blocks, parse_inline
 from skillgate.skill.language import reads_as_prose, word_count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from markdown_it.rules_block import StateBlock
-    from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
 
     from skillgate.skill.links import Resolver
-
-    Rule = Callable[[StateBlock, int, int, bool], bool]
-
-
-MAX_LINES = 20_000  # the longest published document has 1,302
-MAX_CHARACTERS = 1 << 20
-MAX_LINE = 1 << 16
-DEEPEST = 16  # levels of nesting: a list takes two, a quote one; published: 7
-QUOTE_LINES = 100_000  # lines that quotes may look ahead; published: 46
-CELLS = 100_000  # cells of tables; published: 1,519
-INLINE_WORK = 600_000  # units of about two microseconds; published: 60,387
-
-_WORTH = re.compile(r"[\[`<\\&]|__")
-_SPECIAL = re.compile(r"[\n!#$%&*+\-:<=>@\[\\\]^_`{}~]")
-_COMMENT_END = "comment end"
-
-
-class Blocks(NamedTuple):
-    """The block tokens of a body, what inline parsing needs, and whether all of the body was read."""
-
-    tokens: list[Token]
-    environment: dict[str, Any]
-    complete: bool
-
-
-class _Parser(MarkdownIt):
-    """markdown-it without its URL policy: targets are compared with files, never followed or rendered."""
-
-    def normalizeLink(self, url: str) -> str:  # noqa: N802 - the library's name
-        return url
-
-    def normalizeLinkText(self, link: str) -> str:  # noqa: N802
-        return link
-
-    def validateLink(self, url: str) -> bool:  # noqa: ARG002, N802
-        return True
-
-
-def parse_blocks(text: str) -> Blocks:
-    """Parse a body, its line ends normalised, into block tokens."""
-    readable = _readable(text)
-    tokens: list[Token] = []
-    environment: dict[str, Any] = {"quote lines": QUOTE_LINES, "cells": CELLS, "inline work": INLINE_WORK}
-    try:
-        _PARSER.block.parse(readable, _PARSER, environment, tokens)
-    except (RecursionError, MemoryError):
-        return Blocks([], environment, complete=False)
-    spent = not environment["quote lines"] or not environment["cells"]
-    return Blocks(tokens, environment, complete=len(readable) == len(text) and not spent)
-
-
-def parse_inline(content: str, environment: dict[str, Any]) -> list[Token] | None:
-    """Parse the text of one block; None if it holds no inline structure, or where the budget for that is spent.
-
-    In the second case ``environment["inline work"]`` is below 0.
-    """
-    if not _WORTH.search(content):
-        return None
-    work = _inline_work(content)
-    if work > environment["inline work"]:
-        environment["inline work"] = -1
-        return None
-    environment["inline work"] -= work
-    children: list[Token] = []
-    try:
-        _PARSER.inline.parse(content, _PARSER, environment, children)
-    except (RecursionError, MemoryError):
-        environment["inline work"] = -1
-        return None
-    return children
-
-
-def _readable(body: str) -> str:
-    """Cut what is read as Markdown to a size that bounds the cost; line numbers stay as they are."""
-    if len(body) <= MAX_LINE and body.count("\n") < MAX_LINES:
-        return body
-    lines = body.split("\n", MAX_LINES)[:MAX_LINES]
-    text = "\n".join(line[:MAX_LINE] for line in lines)
-    return text if len(text) <= MAX_CHARACTERS else text[: text.rfind("\n", 0, MAX_CHARACTERS) + 1]
-
-
-def _inline_work(text: str) -> int:
-    brackets = text.count("[")
-    special = len(_SPECIAL.findall(text))
-    return special * (8 + min(brackets, 32)) + len(text) * min(1 + brackets, 33) // 8
-
-
-def _spend(state: StateBlock, key: str, start: int, end: int, price: int) -> bool:
-    """Charge a construct for the lines up to the next blank one, which bounds what it can cost."""
-    left: int = state.env[key]
-    line = start
-    end = min(end, start + left // price + 1)
-    while line < end and not state.isEmpty(line):
-        line += 1
-    state.env[key] = left = max(0, left - (line - start) * price)
-    return left > 0
-
-
-def _bounded_quote(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    if state.level >= DEEPEST or not state.env["quote lines"] or not blockquote(state, start, end, True):
-        return False
-    return silent or (_spend(state, "quote lines", start, end, 1) and blockquote(state, start, end, False))
-
-
-def _bounded_list(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    return state.level < DEEPEST and list_block(state, start, end, silent)
-
-
-def _bounded_table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    if not state.env["cells"] or not table(state, start, end, True):
-        return False
-    if silent:
-        return True
-    columns = state.src.count("|", state.bMarks[start], state.eMarks[start]) + 1
-    return _spend(state, "cells", start, end, columns) and table(state, start, end, False)
-
-
-def _comment_or_tag(state: StateInline, silent: bool) -> bool:
-    """Read a comment in linear time, as CommonMark 0.31 defines it; any other tag as the library does."""
-    text, start = state.src, state.pos
-    if not text.startswith("<!--", start):
-        return html_inline(state, silent)
-    end = start + 5 if text.startswith("<!-->", start) else start + 6 if text.startswith("<!--->", start) else 0
-    if not end:
-        if _last_comment_end(state) < start + 4:
-            return False
-        end = text.find("-->", start + 4) + 3
-    if end > state.posMax:
-        return False
-    if not silent:
-        state.push("html_inline", "", 0).content = text[start:end]
-    state.pos = end
-    return True
-
-
-def _last_comment_end(state: StateInline) -> int:
-    """Find the last ``-->`` of text, once for each text."""
-    known = state.env.get(_COMMENT_END)
-    if known is None or known[0] is not state.src:
-        known = state.env[_COMMENT_END] = (state.src, state.src.rfind("-->"))
-    last: int = known[1]
-    return last
-
-
-def _opened(rule: Rule, characters: str) -> Rule:
-    """Ask a rule only about a line that begins with one of its characters: most lines begin no block at all."""
-
-    def opened(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-        place = state.bMarks[start] + state.tShift[start]
-        return place < state.eMarks[start] and state.src[place] in characters and rule(state, start, end, silent)
-
-    return opened
-
-
-# Each rule with the characters that can open its block, and the blocks that it may end, as the library registers it.
-_OPENED: dict[str, tuple[Rule, str, list[str]]] = {
-    "fence": (fence, "`~", ["paragraph", "reference", "blockquote", "list"]),
-    "blockquote": (_bounded_quote, ">", ["paragraph", "reference", "blockquote", "list"]),
-    "hr": (hr, "*-_", ["paragraph", "reference", "blockquote", "list"]),
-    "list": (_bounded_list, "*-+0123456789", ["paragraph", "reference", "blockquote"]),
-    "reference": (reference, "[", []),
-    "html_block": (html_block, "<", ["paragraph", "reference", "blockquote"]),
-    "heading": (heading, "#", ["paragraph", "reference", "blockquote"]),
-}
-
-
-def _build() -> MarkdownIt:
-    """Make the parser: every CommonMark rule matters to one count or another; the core rules do not run."""
-    parser = _Parser("commonmark").enable("table")
-    block = parser.block.ruler
-    block.at("table", _bounded_table, {"alt": ["paragraph", "reference"]})
-    for name, (rule, characters, alternatives) in _OPENED.items():
-        block.at(name, _opened(rule, characters), {"alt": alternatives})
-    parser.inline.ruler.at("html_inline", _comment_or_tag)
-    return parser
-
-
-_PARSER = _build()
 
 
 CODE_MARK = "◌"
@@ -231,6 +46,8 @@ class InlineReader:
 
     def read(self, content: str, line: int) -> Inline:
         """Read one block's content, which begins on ``line`` of the file."""
+        if _CODE_ONLY.match(content) and can_parse(content, self._environment):
+            return _with_code(content, line)
         children = parse_inline(content, self._environment)
         if children is None:
             return Inline(text=content, shown=content, line=line, mentions=_mentions(content))
@@ -292,6 +109,17 @@ class InlineReader:
             self._places[row] = _targets(self._lines[row])
         found = self._places[row].get(target)
         return self._lines[row].find(target, 0, MAX_SEARCHED) if found is None else found
+
+
+# One line with code spans and no other markup, as most blocks that have any.
+_CODE_ONLY = re.compile(r"[^`\n*_\[\]<\\&]*(?:`[^`\n ][^`\n]*`(?!`)[^`\n*_\[\]<\\&]*)+\Z")
+
+
+def _with_code(content: str, line: int) -> Inline:
+    pieces = content.split("`")
+    plain = CODE_MARK.join(pieces[::2])
+    named = _mentions(plain).union(map(str.strip, pieces[1::2])) - {""}
+    return Inline(text=plain, shown="".join(pieces), line=line, mentions=named)
 
 
 def _targets(line: str) -> dict[str, int]:

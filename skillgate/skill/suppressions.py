@@ -21,8 +21,8 @@ import yaml
 
 from skillgate.model.skill import Problem, Span, Waiver
 from skillgate.named_tuple import NamedTuple
+from skillgate.skill.commonmark import parse_blocks, parse_inline
 from skillgate.skill.frontmatter import MAX_BYTES
-from skillgate.skill.markdown import parse_blocks, parse_inline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

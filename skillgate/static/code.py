@@ -14,14 +14,12 @@ from functools import lru_cache
 from skillgate.model.skill import CodeBlock, Document
 from skillgate.model.yaml_bounded import check_syntax
 from skillgate.named_tuple import NamedTuple
-from skillgate.static.rules import compiles
+from skillgate.static.rules import CHECKED, compiles
 
 MAX_CHARACTERS = 65_536  # a larger block is not looked at
 MAX_FILE_CHARACTERS = 1 << 18
 MAX_DOTS = 4_000  # in a block that imports: names are joined one by one
 MAX_KEY_DOTS = 1_000  # on a line of TOML: a dotted key costs the square of its parts
-_KINDS = {"python": "python", "py": "python", "python3": "python", "json": "json", "toml": "toml"}
-_KINDS |= {"yaml": "yaml", "yml": "yaml"}
 # Text, not compiled patterns: most blocks parse, and then none is needed.
 _PROMPT = r"(?m)^[ \t]*+(?:>>> |\$ |% |In \[\d+\]: |[%!]\w)"
 _PLACEHOLDER = r"(?i)\.\.\.|…|<[a-z][\w .:/-]{0,60}>|\{\{|\$\{|\[(?:your|insert|replace)\b|\{[a-z_][\w .-]{0,60}\}"
@@ -33,7 +31,7 @@ def syntax_error(language: str, code: str) -> str | None:
 
     Templates (with a placeholder) and transcripts (with a prompt) that do not parse are no errors.
     """
-    kind = _KINDS.get(language)
+    kind = CHECKED.get(language)
     error = _parse_error(kind, code) if kind and len(code) <= MAX_CHARACTERS else None
     return None if error is None or re.search(_PLACEHOLDER, code) or re.search(_PROMPT, code) else error
 
@@ -96,7 +94,7 @@ def certain_error(language: str, code: str) -> str | None:
     filled = re.sub(_GAP, "0", re.sub(_CHOICE, r"\1", code))
     if filled != code and syntax_error(language, filled) is None:
         return None
-    return None if _LENIENT[_KINDS[language]](filled, reason, filled) else reason
+    return None if _LENIENT[CHECKED[language]](filled, reason, filled) else reason
 
 
 CONFLICT = "a merge conflict is not resolved"
@@ -110,7 +108,7 @@ _GAP_IN_FILE = (
 
 def file_error(language: str, code: str) -> tuple[int, str] | None:
     """Say in which line and why a whole file does not parse, if nothing suggests that it is meant so; else None."""
-    kind = _KINDS[language]
+    kind = CHECKED[language]
     if len(code) > MAX_FILE_CHARACTERS or (kind == "python" and compiles(code)):
         return None
     reason = _parse_error(kind, code)

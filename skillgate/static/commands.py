@@ -14,6 +14,7 @@ from skillgate.model.skill import Document, TextFile
 from skillgate.named_tuple import NamedTuple
 from skillgate.skill.parse import RECIPE_SUFFIXES
 from skillgate.static.attacks import Subjects
+from skillgate.static.rules import present
 from skillgate.static.text import without_fences
 
 if TYPE_CHECKING:
@@ -110,8 +111,7 @@ class Command(NamedTuple):
 
 def commands(skill: Skill, words: tuple[str, ...]) -> Iterator[Command]:
     """Yield the commands that hold one of the words, file by file."""
-    texts = (*(file.text for file in skill.documents), *(file.text for file in skill.scripts))
-    words = tuple(word for word in words if any(word in text for text in texts))  # few of many make a fast pattern
+    words = present(skill, words)  # few of many make a fast pattern
     pattern = "|".join(map(re.escape, words))
     for text, first, file in programs(skill, words):
         yield from _in_lines(text.split("\n"), first, file, pattern)

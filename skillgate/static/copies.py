@@ -58,8 +58,8 @@ def duplicated_content(members: Sequence[Member]) -> Iterator[Clash]:
     most 4 lines in a row and 14 per cent of their lines.
     """
     for part in comparable(members):
-        bodies = [(member, member.texts().lines) for member in part]
-        shared = _shared(lines for _, lines in bodies)
+        shared = _shared(member.texts().lines for member in part)
+        bodies = ((member, member.texts().lines) for member in part if shared)  # read again: all are too many to hold
         yield from _copies([_body(member, lines, shared) for member, lines in bodies if _may_copy(lines, shared)])
 
 

@@ -9,6 +9,7 @@ statement, and only in one that also says something. So a word that is sprinkled
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from math import log1p
 
 from skillgate.model.score import QualityEstimate
@@ -16,7 +17,7 @@ from skillgate.model.skill import Routing, Skill
 from skillgate.named_tuple import NamedTuple
 from skillgate.skill.frontmatter import routing_of
 from skillgate.skill.language import PLAIN, word_set
-from skillgate.static.substance import TOKEN, WORD_MARKS, Statement, spans, stem, stems, substance
+from skillgate.static.substance import TOKEN, Statement, spans, stem, stems, substance
 from skillgate.static.text import Place, excerpt
 
 LEAST_WORDS = 8  # a shorter statement names something, and hardly says what to do and when
@@ -220,28 +221,30 @@ def _about(text: str) -> str:
 
 
 def _words(text: str) -> list[str]:
-    return [token for token in TOKEN.findall(text.lower()) if token not in WORD_MARKS]
+    found: list[str] = TOKEN.findall(text.lower())
+    return found
 
 
-def _is_object(word: str, known: set[str] | None) -> bool:
+def _is_object(word: str, known: frozenset[str] | None) -> bool:
     return _is_specific(word) and (known is None or _is_known(word, known))
 
 
+@lru_cache(maxsize=8192)
 def _is_specific(word: str) -> bool:
     return len(word) > 2 and word not in PLAIN and stem(word) not in _VAGUE_STEMS
 
 
-def _is_known(word: str, known: set[str]) -> bool:
+def _is_known(word: str, known: frozenset[str]) -> bool:
     return len(word) < 4 or stem(word) in known or any(stem(part) in known for part in word.split("-"))
 
 
-def _vocabulary(skill: Skill) -> set[str] | None:
+def _vocabulary(skill: Skill) -> frozenset[str] | None:
     """Return the stems that the instructions use, None where there are none."""
     text = substance(skill).skill
     parts: list[str] = [block.text for block in text.blocks]
     parts += [heading.text for heading in text.headings]
     parts += [block.code for block in text.code_blocks]
-    return {stem for part in parts for stem in stems(part)} | set(spans(skill)) if parts else None
+    return spans(skill).union(*map(stems, parts)) if parts else None
 
 
 # -- The estimate of what a reader would say

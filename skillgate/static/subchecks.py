@@ -559,7 +559,7 @@ def _blocks(blocks: Sequence[CodeBlock]) -> Iterator[Evidence]:
 def _explained(skill: Skill, blocks: Sequence[CodeBlock]) -> Iterator[Evidence]:
     rows = skill.documents[0].text.split("\n")
     texts = [block.text for block in substance(skill).skill.blocks]
-    known = {stem for text in (*texts, *(item.text for item in skill.headings)) for stem in stems(text)}
+    known = frozenset().union(*map(stems, (*texts, *(item.text for item in skill.headings))))
     introduced, explained, first = 0, 0.0, None
     ends = {block.line + block.text.count("\n"): block.words for block in skill.blocks}
     for block in blocks:
@@ -567,7 +567,7 @@ def _explained(skill: Skill, blocks: Sequence[CodeBlock]) -> Iterator[Evidence]:
         says = ends.get(above, 0) >= INTRODUCES
         introduced += says
         first = first if says or first else block.line
-        words = set(stems(block.code))
+        words = stems(block.code)
         explained += min(1.0, len(words & known) / max(1, len(words)) / EXPLAINED_TO)
     count = len(blocks)
     text = f"{introduced} of {_some(count, 'code block')} introduced by a sentence"

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 
 from skillgate.model.skill import BETWEEN_BLOCKS, CodeBlock, Heading, Language, Skill, TextBlock
 from skillgate.named_tuple import NamedTuple
@@ -19,8 +20,7 @@ from skillgate.skill.language import CONNECTING, ORDERS, PLAIN, language_of, wor
 
 # -- Words
 
-TOKEN = re.compile(r"[^\W\d_][\w'’-]*|◌|\d[\w.,%:]*|[.!?](?=\s|$)|[;:|,()]")
-WORD_MARKS = frozenset(".!?|;:,()")
+TOKEN = re.compile(r"[^\W\d_][\w'’-]*|◌|\d[\w.,%:]*")
 _LEAST = 8  # words; a shorter statement names something, and hardly says what to do and when
 _FRAME = 2  # function words that a sentence of so many words has at least
 
@@ -46,7 +46,7 @@ def statements(blocks: Sequence[TextBlock], rows: Sequence[str] = ()) -> Iterato
     for index, block in enumerate(blocks):
         text = _spelled(block, rows) if "◌" in block.text else block.text
         for part in _SPLIT.split(" ".join(text.split())):
-            words = tuple(token for token in TOKEN.findall(part.lower()) if token not in WORD_MARKS)
+            words = tuple(TOKEN.findall(part.lower()))
             if words:
                 yield Statement(part, index, words)
 
@@ -77,6 +77,7 @@ _NO_OBJECT = word_set(
     "is are was were of will can must then because has have does than so and or but by should of",
 )
 _OPENERS = frozenset(word.capitalize() for word in PLAIN | ORDERS if word.isalpha() and word not in ("i", "may"))
+_NOTABLE = frozenset(map(str.lower, _OPENERS)) | _ARTICLES | _FORWARD
 _CLOSED_FIRST = re.compile(r"\A(?:(?!\*\*).)*[^\s*(\[\"]\*\*(?!\w)", re.DOTALL)
 _GERUND = 6  # letters that a capitalised word in "ing" must exceed: "String" opens no sentence
 _SHORTENED = word_set("e g i vs etc cf no approx")
@@ -86,11 +87,14 @@ _ORDER = re.compile(r"[^\W\d_][\w'’-]*|◌|\d[\w.,%:]*|[.!?](?=\s|\Z)|[;:,()|\
 def order(text: str) -> tuple[int, int]:
     """Count the places of a text that show whether its words are in order, and those of them that show they are not."""
     tokens = _ORDER.findall(text)
+    lows = [token.lower() for token in tokens]
     places = wrong = 0
-    before = "."
-    after = [*tokens[1:], "."]
-    for token, following in zip(tokens, after, strict=False):
-        low, ahead = token.lower(), following.lower()
+    for index, low in enumerate(lows):
+        token = tokens[index]
+        if low not in _NOTABLE and low[-1] not in ".!?" and not low.endswith("ing"):
+            continue  # most words show nothing
+        before = tokens[index - 1] if index else "."
+        following, ahead = (tokens[index + 1], lows[index + 1]) if index + 1 < len(tokens) else (".", ".")
         opens = token in _OPENERS
         if opens or (token.endswith("ing") and token.istitle() and len(token) > _GERUND):
             places += 1
@@ -104,7 +108,6 @@ def order(text: str) -> tuple[int, int]:
         elif token[-1] in ".!?" and following[0].isalpha() and before.lower() not in _SHORTENED:
             places += 1
             wrong += following[0].islower()
-        before = token
     if "**" in text:  # emphasis ends before it begins
         places += 1
         wrong += bool(_CLOSED_FIRST.match(text))
@@ -134,7 +137,9 @@ _SPEAKS = 100  # words of a text that could speak of each of its code blocks
 _FEW_SHAPES = 2  # a block of so few shapes and so many lines is padding as a whole
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)\s*$")
 _WORD = re.compile(r"[a-z]{4,}")
+_CODE = re.compile(r"`([^`]+)`")
 _NAME = re.compile(r"[^\W\d_]\w*")
+_FIGURE = re.compile(r"[0-9]|[^\x00-\x7f]")  # what may be a digit
 _WORN = 0.3  # a block of which less is left without repeated phrases is a template
 _RUN = 6  # blocks in a row
 _ENDS = frozenset(".!?:")  # a row that ends a sentence is a line of its own
@@ -171,6 +176,7 @@ class Substance(NamedTuple):
 
 
 _latest: list[Substance | Skill] = []
+_spans: list[tuple[Skill, frozenset[str]]] = []
 
 
 def substance(skill: Skill) -> Substance:
@@ -224,11 +230,10 @@ def _filler_blocks(skill: Skill, said: Sequence[Statement], *, english: bool) ->
     """Find the blocks that are filler as a whole: by index, with what kind it is."""
     kinds: dict[int, str] = {}
     seen: set[tuple[str, ...]] = set()
-    folded: dict[int, tuple[str, ...]] = {}
+    folded: list[list[str]] = [[] for _ in skill.blocks]
     for statement in said:
-        folded[statement.block] = (*folded.get(statement.block, ()), *statement.words)
-    for index in range(len(skill.blocks)):
-        words = folded.get(index, ())
+        folded[statement.block] += statement.words
+    for index, words in enumerate(map(tuple, folded)):
         if not any(word[0].isalpha() or word == "◌" for word in words):
             kinds[index] = "no words"
         elif len(words) >= _SHORT and words in seen:
@@ -283,12 +288,13 @@ def _fresh(said: Sequence[Statement]) -> list[tuple[str, ...]]:
 
     Numbers are all the same.
     """
-    shapes = [tuple("0" if word[0].isdigit() else word for word in one.words) for one in said]
+    shapes = [_shape(one) for one in said]
     different = set(shapes)
-    grams = Counter(gram for shape in different for gram in zip(shape, shape[1:], shape[2:], shape[3:], strict=False))
+    grams = Counter(chain.from_iterable(zip(one, one[1:], one[2:], one[3:], strict=False) for one in different))
     often = {gram for gram, count in grams.items() if count >= _REPEATS and sum(map(str.isalpha, gram)) >= 3}
     whole = Counter(shapes)
-    frames = Counter(filter(None, map(_frame, different)))
+    frame = {shape: _frame(shape) for shape in different}
+    frames = Counter(filter(None, frame.values()))
     seen: set[tuple[str, ...]] = set()
     found = []
     for one, shape in zip(said, shapes, strict=True):
@@ -299,7 +305,7 @@ def _fresh(said: Sequence[Statement]) -> list[tuple[str, ...]]:
                 if gram in often:
                     covered[start : start + 4] = [True] * 4
             rest = tuple(word for word, worn in zip(rest, covered, strict=True) if not worn)
-        framed = frames[_frame(shape)] >= (_REPEATS if len(shape) >= _LEAST else 2 * _REPEATS)
+        framed = frames[frame[shape]] >= (_REPEATS if len(shape) >= _LEAST else 2 * _REPEATS)
         repeated = whole[shape] >= 2 * _REPEATS and len(shape) > 1
         if len(shape) >= _SHORT:
             repeated = repeated or shape in seen or whole[shape] >= _REPEATS
@@ -308,6 +314,12 @@ def _fresh(said: Sequence[Statement]) -> list[tuple[str, ...]]:
         seen.add(shape)
         found.append(rest)
     return found
+
+
+def _shape(statement: Statement) -> tuple[str, ...]:
+    if not _FIGURE.search(statement.text):
+        return statement.words
+    return tuple("0" if word[0].isdigit() else word for word in statement.words)
 
 
 def _frame(shape: Sequence[str]) -> tuple[str, ...]:
@@ -319,11 +331,12 @@ def _frame(shape: Sequence[str]) -> tuple[str, ...]:
 def _unrelated(skill: Skill, kinds: dict[int, str]) -> Iterator[int]:
     """Find runs of blocks that share no word with the description, a heading, the code or another section."""
     sections = list(_sections(skill))
-    found = {index: set(stems(block.text)) for index, block in enumerate(skill.blocks) if index not in kinds}
-    spread = Counter(stem for section in sections for stem in set().union(*(found.get(index, ()) for index in section)))
-    known = {stem for text in _titles(skill) for stem in stems(text)} | set(spans(skill))
+    found = {index: stems(block.text) for index, block in enumerate(skill.blocks) if index not in kinds}
+    spread = Counter(
+        stem for section in sections for stem in frozenset().union(*(found.get(index, ()) for index in section))
+    )
+    known = spans(skill).union(*map(stems, _titles(skill)), *(stems(block.code) for block in skill.code_blocks))
     known |= {stem for stem, count in spread.items() if count > 1}
-    known |= {stem for block in skill.code_blocks for stem in stems(block.code)}
     for section in sections:
         run: list[int] = []
         for index in (*section, -1):
@@ -352,18 +365,18 @@ def _code(skill: Skill, kinds: dict[int, str]) -> tuple[dict[int, frozenset[int]
     Rows of one shape and repeated blocks are padding; code that is foreign to the text is a block of no lines.
     """
     texts = [block.text for index, block in enumerate(skill.blocks) if index not in kinds]
-    known = {stem for text in (*texts, *_titles(skill)) for stem in stems(text)} | set(spans(skill))
+    known = spans(skill).union(*map(stems, (*texts, *_titles(skill))))
     shapes: Counter[str] = Counter()
     seen: set[str] = set()
     found, padding = {}, []
     spoken = sum(block.words for block in skill.blocks) >= _SPEAKS
     for index, block in enumerate(skill.code_blocks):
-        rows = block.code.split("\n")
-        written = [number for number, row in enumerate(rows) if row.strip()]
+        rows = [row.strip() for row in re.sub(_NAME, "_", re.sub(r"\d+", "0", block.code)).split("\n")]
+        written = [number for number, row in enumerate(rows) if row]
         surplus = []
         here: Counter[str] = Counter()
         for number in written:
-            shape = re.sub(_NAME, "_", re.sub(r"\d+", "0", rows[number].strip()))
+            shape = rows[number]
             if "_" in shape:
                 shapes[shape] += 1
                 here[shape] += 1
@@ -389,20 +402,22 @@ def stem(word: str) -> str:
     return word[:6]
 
 
-def stems(text: str) -> Iterator[str]:
-    """Yield the stem of each word of at least four letters."""
-    return map(stem, _WORD.findall(text.lower()))
+@lru_cache(maxsize=1024)  # a text is asked for by several checks
+def stems(text: str) -> frozenset[str]:
+    """Return the stems of the words of at least four letters."""
+    return frozenset(map(stem, _WORD.findall(text.lower())))
 
 
-def spans(skill: Skill) -> Iterator[str]:
-    """Yield the stems of the words in code spans, but for those in a dead link."""
-    dead = {link.span.line for link in skill.links if link.dead}
-    for number, row in enumerate(skill.documents[0].text.split("\n") if skill.documents else (), start=1):
-        if "`" in row and "```" not in row:
-            if number in dead:
-                row = _LINKED.sub("", row)
-            for span in re.findall(r"`([^`]+)`", row):
-                yield from stems(span)
+def spans(skill: Skill) -> frozenset[str]:
+    """Return the stems of the words in code spans, but for those in a dead link; the latest answer is remembered."""
+    if not (_spans and _spans[0][0] is skill):
+        dead = {link.span.line for link in skill.links if link.dead}
+        text = skill.documents[0].text if skill.documents else ""
+        rows = enumerate(text.split("\n") if "`" in text else (), start=1)
+        found = (_LINKED.sub("", row) if number in dead else row for number, row in rows if "`" in row)
+        code = " ".join(span for row in found if "```" not in row for span in _CODE.findall(row))
+        _spans[:] = [(skill, frozenset(map(stem, _WORD.findall(code.lower()))))]
+    return _spans[0][1]
 
 
 def _without(skill: Skill, kinds: dict[int, str], code: dict[int, frozenset[int]], padding: frozenset[int]) -> Skill:

@@ -8,8 +8,8 @@ import textwrap
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from skillgate.skill.commonmark import parse_blocks
 from skillgate.skill.language import word_set
-from skillgate.skill.markdown import parse_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,12 +16,15 @@ from skillgate.static.substance import substance
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from skillgate.model.skill import Skill
+    from skillgate.model.skill import CodeBlock, Skill
 
 BODY_LINES = 500  # what the specification advises for the main file
 BODY_TOKENS = 5_000
 CHARACTERS_PER_TOKEN = 4
 TOC_LINES = 300  # a longer reference needs a table of contents
+# The tags of code blocks whose syntax is checked, with the parser for each.
+CHECKED = {"python": "python", "py": "python", "python3": "python", "json": "json", "toml": "toml"}
+CHECKED |= {"yaml": "yaml", "yml": "yaml"}
 MAX_PARSED = 1 << 19  # characters of a skill's other files that are parsed
 DESCRIPTION_CHARACTERS = 1_024  # that every client takes
 
@@ -42,6 +45,11 @@ def _longer_than(lines: int, characters: float = float("inf")) -> Callable[[Skil
     )
 
 
+def _having(wanted: Callable[[CodeBlock], bool]) -> Callable[[Skill], bool]:
+    """Whether a document of the skill has such a code block."""
+    return lambda skill: any(wanted(block) for document in skill.documents for block in document.code_blocks)
+
+
 def _names_other_files(skill: Skill) -> bool:
     """Return whether a document names something in a folder of a skill that is not one of its files."""
     for folder in ("references/", "scripts/", "assets/"):
@@ -55,14 +63,28 @@ def _names_other_files(skill: Skill) -> bool:
     return False
 
 
+def _texts(skill: Skill) -> list[str]:
+    return [file.text for file in skill.documents] + [file.text for file in skill.scripts]
+
+
+_latest: list[tuple[Skill, str, dict[tuple[str, ...], tuple[str, ...]]]] = []
+
+
+def present(skill: Skill, words: tuple[str, ...]) -> tuple[str, ...]:
+    """Select the words that a text of the skill, of a document or another file, holds.
+
+    The answers for the latest skill are remembered. No word may have a line break.
+    """
+    if not (_latest and _latest[0][0] is skill):
+        _latest[:] = [(skill, "\n".join(_texts(skill)), {})]
+    _, text, known = _latest[0]
+    if words not in known:
+        known[words] = tuple(word for word in words if word in text)
+    return known[words]
+
+
 def _holding(*words: str) -> Callable[[Skill], bool]:
-    """Whether a text of the skill, of a document or another file, holds one of the words."""
-
-    def holds(skill: Skill) -> bool:
-        texts = [file.text for file in skill.documents] + [file.text for file in skill.scripts]
-        return any(word in text for text in texts for word in words)
-
-    return holds
+    return lambda skill: bool(present(skill, words))
 
 
 def compiles(code: str) -> bool:
@@ -168,10 +190,8 @@ NEEDS: dict[str, tuple[str, ...] | Callable[[Skill], bool]] = {
     "broken_anchor": ("](#", "](<#", "]: #", ".md#", ".markdown#"),
     "broken_link": ("](", "]:"),
     "link_escapes": ("../",),
-    "nested_fence": lambda skill: any(
-        "```" in block.code or "~~~" in block.code for document in skill.documents for block in document.code_blocks
-    ),
-    "nested_reference": ("](", "]:"),
+    "nested_fence": _having(lambda block: "```" in block.code or "~~~" in block.code),
+    "nested_reference": lambda skill: len(skill.documents) > 2,
     "allowed_tools_shape": ("allowed-tools",),
     "allowed_tools_unknown": ("allowed-tools", "disallowed-tools"),
     "bundled_code_syntax": _may_not_parse,
@@ -191,7 +211,9 @@ NEEDS: dict[str, tuple[str, ...] | Callable[[Skill], bool]] = {
     "mentioned_file_missing": _names_other_files,
     "metadata_shape": lambda skill: "metadata" in skill.frontmatter.values,
     "name_reserved": ("claude", "anthropic", "Claude", "Anthropic", "CLAUDE", "ANTHROPIC"),
-    "code_syntax": ("```", "~~~"),
+    "code_syntax": _having(lambda block: block.language in CHECKED),
+    "hidden_unicode": lambda skill: not all(text.isascii() for text in _texts(skill)),
+    "unused_reference": lambda skill: bool(skill.references),
     "judge_addressed": (
         *("his skill", "his\nskill", "HIS SKILL", "his plugin", "his agent skill", "his document", "his file"),
         *("his text", "udge", "UDGE", "rader", "valuator", "rater", "corer"),
@@ -204,12 +226,12 @@ NEEDS: dict[str, tuple[str, ...] | Callable[[Skill], bool]] = {
     ),
     "portable_substitution": ("$ARGUMENTS", "${CLAUDE_", "!`", "```!"),
     "substitution_hazard": ("$0", "$1", "$2", "$3", "$4", "$5", "$6", "$7", "$8", "$9"),
-    "unclosed_fence": ("```", "~~~"),
+    "unclosed_fence": _having(lambda block: not block.closed),
     "unused_script": lambda skill: any(
         path.startswith(skill.root.tree_path("scripts/")) and path.rpartition("/")[2] not in skill.documents[0].text
         for path in skill.files
     ),
     "secret": _holding(*SECRETS),
     "unpinned_package": ("npx", "bunx", "npm exec", "uvx", "uv tool run", "dlx", "pipx run"),
-    "untagged_code": ("```", "~~~"),
+    "untagged_code": _having(lambda block: not block.language),
 }

@@ -23,7 +23,8 @@ import re
 from skillgate.model.finding import Hit, Severity
 from skillgate.model.skill import Skill, Span, TextFile
 from skillgate.static import Hits, rule
-from skillgate.static.text import Passage, description, hit, is_mentioned, is_table_row, passages
+from skillgate.static.passages import Passage, description, is_mentioned, is_table_row, passages
+from skillgate.static.text import hit
 
 _DROP = r"\b(?:ignore|disregard|forget|override|bypass)(?: (?:all|any|every|of|the|your|these|those|my|other|and))*"
 _EARLIER = r"(?:previous|prior|above|preceding|earlier|existing|original|system|safety)(?:(?:,| and| or) \w+)?"
@@ -113,7 +114,7 @@ def find(skill: Skill) -> Hits:
         subjects = None
         first = document is skill.documents[0]
         said: set[int] = set()  # hidden text may be part of visible text
-        for passage in (*(description(skill) if first else ()), *passages(document, _WORDS)):
+        for passage in (*(description(skill) if first else ()), *passages(skill, document, _WORDS)):
             place = _place(passage)
             if place is None:
                 continue

@@ -19,7 +19,8 @@ import re
 from skillgate.model.finding import Severity
 from skillgate.model.skill import Skill
 from skillgate.static import Hits, rule
-from skillgate.static.text import Passage, description, hit, is_mentioned, is_table_row, passages
+from skillgate.static.passages import Passage, description, is_mentioned, is_table_row, passages
+from skillgate.static.text import hit
 
 _THIS = r"this (?:agent )?(?:skill(?:\.md)?|plugin|document|file|text)"
 _BEST = r"(?:perfect|full|maximum|max|highest|top|best|excellent|outstanding|flawless|platinum)"
@@ -91,7 +92,7 @@ def find(skill: Skill) -> Hits:
     """Yield one hit for each passage that does so."""
     for document in skill.documents:
         first = document is skill.documents[0]
-        for passage in (*(description(skill) if first else ()), *passages(document, _WORDS)):
+        for passage in (*(description(skill) if first else ()), *passages(skill, document, _WORDS)):
             offset = _place(passage)
             if offset is not None:
                 yield hit(document, skill, passage.line_at(offset), _message(passage))
