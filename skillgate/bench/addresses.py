@@ -217,7 +217,7 @@ def target_of(skill: Runnable, surroundings: Surroundings) -> Target:
         secrets = (token, quote(token, safe=""), quote_plus(token))
     elif token:
         headers[config.auth_name or _API_KEY] = token
-    return Target(url, headers, tuple(dict.fromkeys(secrets)), hosts, query, plain)
+    return Target(url, headers, tuple(filter(None, dict.fromkeys(secrets))), hosts, query, plain)
 
 
 def check_target(skill: Runnable) -> None:

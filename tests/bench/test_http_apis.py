@@ -332,6 +332,12 @@ def test_a_token_is_sent_to_the_server_alone_and_shown_nowhere(
     assert coded not in json.dumps(found) + written
 
 
+def test_basic_without_a_password_masks_the_user_alone(tmp_path: Path) -> None:
+    with serving(whole(b"no key-of-ada:", "400 Bad")) as server:
+        (found,) = evaluated(tmp_path, server, task(), config={"authType": "basic", **AUTH}, SKILL_T="key-of-ada:")
+    assert "it answered with status 400: no [redacted]" in found["error"]
+
+
 @pytest.mark.parametrize(
     ("changes", "one", "words"),
     [

@@ -249,6 +249,30 @@ def test_values_of_parquet_that_json_does_not_have_are_refused(tmp_path: Path) -
     assert (done.code, "t.parquet: row 1: not representable as JSON" in done.err) == (1, True), done.err
 
 
+def repeated(file: Path, value: str, count: int) -> None:
+    """Write Parquet with ``count`` rows of one value, which it has once."""
+    pa = pytest.importorskip("pyarrow", reason="the extra parquet is not installed")
+    pq = pytest.importorskip("pyarrow.parquet")
+    column = pa.DictionaryArray.from_arrays(pa.array([0] * count, pa.int32()), pa.array([value]))
+    pq.write_table(pa.table({"q": column, "a": column}), file, compression="zstd", store_schema=False)
+
+
+def test_a_small_parquet_file_with_many_large_rows_takes_little_memory(tmp_path: Path) -> None:
+    repeated(tmp_path / "t.parquet", "x" * 2_000_000, 200)
+    assert (tmp_path / "t.parquet").stat().st_size < 20_000
+    pa = pytest.importorskip("pyarrow")
+    words = ("bench", "import", "t.parquet", "--map", "input=q,expected=a", "--output", "b.json")
+    done = run(tmp_path, *words)
+    assert (done.code, "would be larger than 20,000,000 bytes; import its rows in parts" in done.err) == (2, True)
+    assert pa.default_memory_pool().max_memory() < 100_000_000
+
+
+def test_parquet_with_too_many_rows_is_refused(tmp_path: Path) -> None:
+    repeated(tmp_path / "t.parquet", "x", 1_000_001)
+    done = run(tmp_path, "bench", "import", "t.parquet", "--map", "input=q,expected=a", "--output", "b.json")
+    assert (done.code, "t.parquet: more than 1,000,000 rows; import it in parts" in done.err) == (2, True), done.err
+
+
 def test_parquet_without_its_extra_names_the_extra(tmp_path: Path) -> None:
     (tmp_path / "t.parquet").write_bytes(b"PAR1")
     code = "import sys; sys.modules['pyarrow'] = None; from skillgate.cli.main import entry; entry()"

@@ -21,6 +21,10 @@ from tests.bench.test_scorers import scored
         ("é", ["É", {"answer": "É"}], ["e", {"a": "é", "b": "é"}]),
         ("-0", [0, "-0.0"], ["zero"]),
         ("true", [True, "True"], [False, 1]),
+        ("Nan", ["nan", "NaN."], ["", "inf", "Anna"]),
+        ("Infinity", ["infinity"], ["1e999", ""]),
+        ("Nan, Infinity", ["nan,infinity"], ["nan, 1e999"]),
+        ("?!", ["?!", " ? ! "], ["", "...", "!"]),
     ],
 )  # fmt: skip
 def test_spelling_does_not_count_and_content_does(expected: Any, right: list[Any], wrong: list[Any]) -> None:

@@ -167,12 +167,21 @@ HOSTILE = {
         ),
         "too big",
     ),
+    "many large values": (
+        replaced(
+            "task_results",
+            "CREATE TABLE task_results (eval_id, data AS (zeroblob(15000000)));"
+            " WITH n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 60)"
+            " INSERT INTO task_results (eval_id) SELECT 'e' FROM n",
+        ),
+        "more than 100,000 results or 200,000,000 characters",
+    ),
     "no time": ("UPDATE evaluations SET timestamp = x'00ff'", "timestamp: expected"),
     "a number": ("UPDATE evaluations SET skill_id = x'07'", "skillId: expected a string"),
     "a deep value": (f"UPDATE task_results SET data = '{'[' * 100_000}'", "expected"),
     "a large number": (
         'UPDATE task_results SET data = \'{"taskId": "t", "status": "pass", "score": 1, "latencyMs": 1e999}\'',
-        "latencyMs: expected a number",
+        "latencyMs: expected a number from 0 to",
     ),
 }
 
@@ -189,6 +198,43 @@ def test_a_hostile_database_is_data(tmp_path: Path, name: str) -> None:
     assert words in done.err
     assert "Traceback" not in done.err
     assert {*os.listdir(tmp_path)} - {*before} <= {".skillgate", "home"}  # noqa: PTH208
+
+
+def test_a_skill_that_is_in_the_table_twice_does_not_double_its_evaluations(tmp_path: Path) -> None:
+    database(tmp_path / "es.db", ("e", "2026-03-01 10:00:00", results("pass")))
+    with closing(sqlite3.connect(tmp_path / "es.db")) as connection, connection:
+        connection.executescript("CREATE TABLE s AS SELECT * FROM skills; INSERT INTO s SELECT * FROM skills;")
+        connection.executescript("DROP TABLE skills; ALTER TABLE s RENAME TO skills;")
+    assert run(tmp_path, "history", "import", "es.db").out == "1 of 1 imported\n"
+
+
+def test_a_database_whose_changes_are_in_another_file_is_refused(tmp_path: Path) -> None:
+    database(tmp_path / "es.db", *days(1))
+    with closing(sqlite3.connect(tmp_path / "es.db")) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("SELECT count(*) FROM skills").fetchone()
+        database(tmp_path / "es.db", *days(2)[1:])
+        done = run(tmp_path, "history", "import", "es.db")
+    assert (done.code, done.out) == (2, "0 of 1 imported, 1 not readable\n")
+    assert "es.db is not complete: es.db-wal has changes of it; end the program that uses it" in done.err
+    assert run(tmp_path, "history", "import", "es.db").out == "2 of 2 imported\n"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"taskResults": [{**results("pass")[0], "score": 10**400}]},
+        {"taskResults": [{**results("pass")[0], "usage": {"promptTokens": 1e308, "completionTokens": 1e308}}]},
+        {"taskResults": [{**one, "weight": 1e308} for one in results("pass", "fail", "fail")]},
+        {"taskResults": [], "summary": {"completionRate": 10**400}},
+    ],
+)
+def test_a_number_that_is_too_large_is_named(tmp_path: Path, changes: dict[str, Any]) -> None:
+    (tmp_path / "r.json").write_text(json.dumps([report([], **changes), report(results("pass"))]), encoding="utf-8")
+    done = run(tmp_path, "history", "import", "r.json")
+    assert (done.code, done.out) == (2, "1 of 2 imported, 1 not readable\n")
+    assert "r.json: object 1 is not a benchmark report: " in done.err
+    assert "expected a number from 0 to 1e+15, found 1" in done.err
 
 
 def test_words_of_a_database_are_shown_without_control_characters(tmp_path: Path) -> None:

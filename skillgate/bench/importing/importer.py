@@ -84,11 +84,15 @@ def import_rows(request: ImportRequest, session: Console) -> Imported:
         raise UsageError(f"{request.file} cannot be read: {error.strerror}") from error
     # A lone surrogate is written as a JSON escape.
     data = (json.dumps(found.data, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
-    if len(data) > MAX_BYTES:
-        raise UsageError(f"the benchmark would be larger than {MAX_BYTES:,} bytes; import its rows in parts")
+    _require_size(len(data))
     home = os.path.join(cwd, "benchmarks")  # where benchmarks are searched
     write(request.output, data, cwd=cwd, parents=os.path.normpath(os.path.join(target, os.pardir)) == home)
     return found
+
+
+def _require_size(size: int) -> None:
+    if size > MAX_BYTES:
+        raise UsageError(f"the benchmark would be larger than {MAX_BYTES:,} bytes; import its rows in parts")
 
 
 def _mapping(request: ImportRequest, attachments: str) -> Mapped:
@@ -115,6 +119,7 @@ def _imported(rows: Iterable[Row], request: ImportRequest, mapped: Mapped, diges
     tasks: dict[str, dict[str, Any]] = {}
     bad: list[str] = []
     left_out: list[str] = []
+    size = 0
     for row in rows:
         try:
             task = _task(row, mapped)
@@ -126,6 +131,8 @@ def _imported(rows: Iterable[Row], request: ImportRequest, mapped: Mapped, diges
             if task["id"] in tasks:
                 bad.append(f"{row.where}: duplicate id {task['id'][:80]!r}")
             tasks.setdefault(task["id"], task)
+            size += len(json.dumps(task, ensure_ascii=False))
+            _require_size(size)
     name = request.file.replace("\\", "/").rpartition("/")[2]
     plain = re.sub(r"[^a-z0-9_.-]+", "-", name.partition(".")[0].lower()).strip("-._") or "imported"
     identifier = request.id or like or plain

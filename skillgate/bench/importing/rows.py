@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
 _MAGIC = b"PAR1"  # the first four bytes of a Parquet file
 _MOST_LINE = 5_000_000  # bytes
+_MOST_ROWS = 1_000_000  # of Parquet, where equal rows take no space
 _MOST_LIST = 200_000_000  # bytes of a JSON list, which is parsed as a whole
-_BATCH = 200  # rows of Parquet read at once
+_BATCH = 1  # rows of Parquet read at once: a small file can repeat a large value many times
 
 
 class Row(NamedTuple):
@@ -75,6 +76,8 @@ def _parquet(place: str, shown: str) -> Iterator[Row]:
     number = 0
     try:
         with ParquetFile(place) as file:
+            if file.metadata.num_rows > _MOST_ROWS:
+                raise UsageError(f"{shown}: more than {_MOST_ROWS:,} rows; import it in parts")
             for batch in file.iter_batches(batch_size=_BATCH):
                 for value in batch.to_pylist():
                     number += 1

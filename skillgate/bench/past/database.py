@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,11 +22,13 @@ if TYPE_CHECKING:
 _TABLES = ("skills", "evaluations", "task_results")
 _MOST_BYTES = 20_000_000  # of a value
 _MOST_RESULTS = 100_000  # of an evaluation
+_MOST_TOTAL = 200_000_000  # characters in the results of an evaluation
 _STEPS = 1_000_000  # of SQLite's machine, between two counts
 _MOST_COUNTS = 2_000
 _EVALUATIONS = """\
 SELECT e.id, e.skill_id, e.benchmark_id, e.summary, e.timestamp, s.version, s.updated_at
-FROM evaluations e LEFT JOIN skills s ON s.id = e.skill_id ORDER BY e.timestamp, e.rowid"""
+FROM evaluations e LEFT JOIN (SELECT id, version, max(updated_at) AS updated_at FROM skills GROUP BY id) s
+ON s.id = e.skill_id ORDER BY e.timestamp, e.rowid"""
 _RESULTS = "SELECT data FROM task_results WHERE eval_id = ? ORDER BY rowid LIMIT ?"
 
 
@@ -54,10 +56,11 @@ def evaluations_in(place: str, shown: str) -> Iterator[Evaluation]:
     Raises:
         UsageError: It is not a database of eval-skills, or it cannot be read.
     """
+    _require_complete(place, shown)
     try:
         with closing(_opened(place)) as connection:
             _require_tables(connection, shown)
-            for row in connection.execute(_EVALUATIONS).fetchall():
+            for row in connection.execute(_EVALUATIONS):
                 yield _evaluation(connection, row, shown)
     except (sqlite3.Error, ValueError, OverflowError) as error:
         raise UsageError(
@@ -76,6 +79,15 @@ def _opened(place: str) -> sqlite3.Connection:
     return connection
 
 
+def _require_complete(place: str, shown: str) -> None:
+    """Raise UsageError if changes are not in the file yet: they would be missing, or the file be half of each."""
+    for end in ("-wal", "-journal"):
+        with suppress(OSError):
+            if Path(place + end).stat().st_size:
+                words = "end the program that uses it, or run: sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)'"
+                raise UsageError(f"{shown} is not complete: {shown}{end} has changes of it; {words}")
+
+
 def _require_tables(connection: sqlite3.Connection, shown: str) -> None:
     rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'").fetchall()
     tables = {name for name, sql in rows if str(sql).upper().startswith("CREATE TABLE")}
@@ -87,9 +99,13 @@ def _require_tables(connection: sqlite3.Connection, shown: str) -> None:
 
 def _evaluation(connection: sqlite3.Connection, row: tuple[Any, ...], shown: str) -> Evaluation:
     name, skill, benchmark, summary, timestamp, version, updated = row
-    found = connection.execute(_RESULTS, (name, _MOST_RESULTS + 1)).fetchall()
-    if len(found) > _MOST_RESULTS:
-        raise UsageError(f"{shown}: evaluation {str(name)[:60]} has more than {_MOST_RESULTS:,} results")
+    found, total = [], 0
+    for (data,) in connection.execute(_RESULTS, (name, _MOST_RESULTS + 1)):
+        found.append(data)
+        total += len(data) if isinstance(data, str | bytes) else 0
+        if len(found) > _MOST_RESULTS or total > _MOST_TOTAL:
+            limit = f"{_MOST_RESULTS:,} results or {_MOST_TOTAL:,} characters"
+            raise UsageError(f"{shown}: evaluation {printable(str(name))[:60]} has more than {limit}")
     item = {
         "skillId": skill,
         # The table of skills has only the newest version: earlier evaluations may be of another one.
@@ -97,7 +113,7 @@ def _evaluation(connection: sqlite3.Connection, row: tuple[Any, ...], shown: str
         "benchmarkId": benchmark,
         "timestamp": f"{timestamp}Z" if isinstance(timestamp, str) else timestamp,  # in UTC
         "summary": {} if summary is None else _value(summary),
-        "taskResults": [_value(data) for (data,) in found],
+        "taskResults": [_value(data) for data in found],
     }
     return Evaluation(printable(str(name))[:60], item, ended=summary is not None)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -38,6 +37,7 @@ _WRITTEN = {"partialScore": "partial_score", "compositeScore": "composite_score"
 _COMPUTED = {"completionRate": "completion_rate", "errorRate": "error_rate", "consistencyScore": "consistency_score"}
 _STATUSES = {status.value: status for status in Status}
 _ROUNDED = 0.0005  # such reports have four decimals
+_MOST_NUMBER = 1e15  # sums of larger numbers could overflow
 
 
 def digest_of_evaluation(item: Any) -> str:  # noqa: ANN401 - JSON
@@ -240,8 +240,8 @@ def _number(at: _At, default: float) -> float:
         return default
     if isinstance(at.value, bool) or not isinstance(at.value, int | float):
         raise _problem(at, "a number")
-    if not math.isfinite(at.value) or at.value < 0:
-        raise _problem(at, "a number of at least 0")
+    if not 0 <= at.value <= _MOST_NUMBER:  # also false for NaN
+        raise _problem(at, f"a number from 0 to {_MOST_NUMBER:g}")
     return float(at.value)
 
 

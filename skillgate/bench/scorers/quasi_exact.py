@@ -2,11 +2,13 @@
 
 The expected value decides. If it is a number, the answer must be an equal number; ``$``, ``%`` and ``,`` in the answer
 do not count. If it has a comma or semicolon, it is a list: as many items, each equal in order, and punctuation counts.
-Else two texts are equal without white space and ASCII punctuation, in any case.
+Else two texts are equal without white space and ASCII punctuation, in any case; punctuation counts if there is nothing
+else.
 """
 
 from __future__ import annotations
 
+import math
 import re
 import string
 from typing import TYPE_CHECKING, Any
@@ -48,7 +50,9 @@ def _matches(expected: str, text: str, *, is_list: bool) -> bool:
     if not is_list:
         if _number(expected) is not None:
             return _number(expected) == _number(text.translate(_NO_SIGNS))
-        return _plain(expected).translate(_NO_PUNCTUATION) == _plain(text).translate(_NO_PUNCTUATION)
+        wanted, found = _plain(expected), _plain(text)
+        bare = wanted.translate(_NO_PUNCTUATION)
+        return bare == found.translate(_NO_PUNCTUATION) if bare else wanted == found
     pairs = [re.split("[,;]", one) for one in (expected, text)]
     return len(pairs[0]) == len(pairs[1]) and all(map(_is_same_item, *pairs))
 
@@ -66,6 +70,7 @@ def _plain(text: str) -> str:
 
 def _number(text: str) -> float | None:
     try:
-        return float(text)
+        number = float(text)
     except ValueError:
         return None
+    return number if math.isfinite(number) else None  # "Nan" and "Infinity" are texts
