@@ -97,6 +97,15 @@ def test_a_database_that_has_grown_adds_only_what_is_new(tmp_path: Path) -> None
     assert run(tmp_path, "history", "import", "es.db").out == "2 of 5 imported, 3 already known\n"
 
 
+def test_evaluations_of_a_database_with_equal_results_are_all_imported(tmp_path: Path) -> None:
+    same = results("pass", "fail")
+    database(tmp_path / "es.db", *((f"e{day}", f"2026-03-0{day} 10:00:00", same) for day in (1, 2, 3)))
+    assert run(tmp_path, "history", "import", "es.db").out == "3 of 3 imported\n"
+    assert run(tmp_path, "history", "import", "es.db").out == "0 of 3 imported, 3 already known\n"
+    (tmp_path / "r.json").write_text(json.dumps([report(same)]), encoding="utf-8")
+    assert run(tmp_path, "history", "import", "r.json").out == "0 of 1 imported, 1 already known\n"
+
+
 def test_history_trend_find_and_select_use_what_was_imported(tmp_path: Path) -> None:
     skill(tmp_path / "skills" / "calc", version="1.1.0")
     database(tmp_path / "es.db", *days(6))

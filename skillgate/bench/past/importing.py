@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,6 +17,7 @@ from skillgate.model.codec import decode
 from skillgate.model.report import Report
 from skillgate.model.score import SCHEMA_VERSION
 from skillgate.model.single_report import SingleReport
+from skillgate.model.skill import digest
 from skillgate.report.json import kind_of, parsed
 from skillgate.store.results import named_store
 from skillgate.store.target import require_packages
@@ -123,9 +125,13 @@ def _reports(place: str, shown: str) -> Iterator[_Found]:
         UsageError: It cannot be read, or is of another kind.
     """
     if is_database(place):
+        equal: Counter[str] = Counter()  # evaluations of a database are different, even if their results are equal
         for evaluation in evaluations_in(place, shown):
             why = None if evaluation.ended else _NOT_ENDED
-            yield _evaluation(evaluation.item, f"{shown}: evaluation {evaluation.name}", why)
+            found = _evaluation(evaluation.item, f"{shown}: evaluation {evaluation.name}", why)
+            number = equal[found.digest]
+            equal[found.digest] += 1
+            yield found if number == 0 else found._replace(digest=digest(f"{found.digest} {number}".encode()))
         return
     data = parsed(read_whole(place, shown, "the report"), source=shown)
     if isinstance(data, list) and data and all(isinstance(one, dict) and "skillId" in one for one in data):
@@ -141,11 +147,11 @@ def _evaluation(item: dict[str, Any], shown: str, incomplete: str | None = None)
     """Return one skill's evaluation by eval-skills as a report."""
     try:
         report = report_of([item], shown)
-        digest = digest_of_evaluation(item)
+        identity = digest_of_evaluation(item)
     except (UsageError, RecursionError) as error:
         return _Found(None, problem=str(error) or f"{shown} is nested too deeply")
     reports = tuple(replace(one, incomplete=incomplete) for one in report.reports)
-    return _Found(replace(report, reports=reports), digest)
+    return _Found(replace(report, reports=reports), identity)
 
 
 def _own_report(data: Any, shown: str) -> AnyReport:  # noqa: ANN401 - JSON
