@@ -1,4 +1,4 @@
-"""``NamedTuple`` whose classes are created quickly: for the modules that every ``check`` and ``score`` loads.
+"""``NamedTuple`` with classes that are created quickly: for the modules that every ``check`` and ``score`` loads.
 
 The one of ``typing`` compiles each annotation and several methods of each class, which takes ten times as long. Classes
 are declared and used in the same way, and type checkers see the original.

@@ -83,7 +83,7 @@ class Rows(NamedTuple):
 
 
 def rows_of(batch: Sequence[Scored]) -> Rows:
-    """Convert invocations, without the origins and added fields of their own.
+    """Convert invocations, without their origins and added fields.
 
     Raises:
         UsageError: A string contains NUL, or a number is NaN.
