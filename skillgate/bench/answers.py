@@ -66,15 +66,18 @@ def at(value: Any, pointer: str) -> Any:  # noqa: ANN401 - JSON
     """Return the value at a JSON pointer (RFC 6901).
 
     Raises:
-        MissingPartError: There is none.
+        MissingPartError: There is none; the text is the pointer, with a hint if it misses all parts of an HTTP answer.
     """
-    for step in steps_of(pointer):
+    steps = steps_of(pointer)
+    is_outside = isinstance(value, HttpAnswer) and steps[:1] and steps[0] not in value
+    hint = " (an HTTP answer has /status, /headers and /body)" if is_outside else ""
+    for step in steps:
         if isinstance(value, dict) and step in value:
             value = value[step]
         elif isinstance(value, list) and step.isascii() and step.isdigit() and int(step) < len(value):
             value = value[int(step)]
         else:
-            raise MissingPartError(pointer)
+            raise MissingPartError(pointer + hint)
     return value
 
 

@@ -1,4 +1,4 @@
-"""Read benchmark reports, also those of an older evaluator, merge shards, and compare two reports.
+"""Read benchmark reports, also those of eval-skills, merge shards, and compare two reports.
 
 The use cases behind ``report merge`` and ``report diff``.
 """
@@ -54,7 +54,7 @@ def data_of(shown: str, session: Console) -> Any:  # noqa: ANN401 - JSON
 
 
 def is_bench(data: Any) -> bool:  # noqa: ANN401 - JSON
-    """Whether a document is a benchmark report; a non-empty list is one of an older tool."""
+    """Whether a document is a benchmark report; a non-empty list is one of eval-skills."""
     return (isinstance(data, list) and bool(data)) or kind_of(data) == KIND
 
 
@@ -72,7 +72,7 @@ def kinds_of(names: Iterable[str], session: Console) -> dict[str, str]:
 
 
 def bench_of(data: Any, shown: str, session: Console) -> BenchReport:  # noqa: ANN401 - JSON
-    """Decode a report; print notes on what an older one lacks.
+    """Decode a report; print notes on what one of eval-skills lacks.
 
     Raises:
         UsageError: It is not a report, or from a later version. The message has file and position.

@@ -254,7 +254,7 @@ def _one_report(shown: str, session: Console) -> list[Evidence]:
         # Task results make such files large, and are not needed here.
         data = json.loads(text, object_hook=_without_results)
         if isinstance(data, list):
-            data = json.loads(text)  # of an older evaluator: figures are computed from results
+            data = json.loads(text)  # of eval-skills: figures are computed from results
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{shown} is not JSON: {error}") from None
     if not is_bench(data):

@@ -153,8 +153,8 @@ class _Walk:
         for name, pointer in one.step.capture.items():
             try:
                 self._values[name] = at(output, pointer)
-            except MissingPartError:
-                return f"{one.name}: the answer has no value at {pointer}, which {name} captures"
+            except MissingPartError as missing:
+                return f"{one.name}: the answer has no value at {missing}, which {name} captures"
         return ""
 
 

@@ -1,4 +1,4 @@
-"""Reports written again in another format, and the bare lists that an older evaluator wrote."""
+"""Reports written again in another format, and the lists that eval-skills wrote."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def test_figures_that_an_older_report_lacks_are_null_with_a_reason(tmp_path: Pat
     summary = converted(tmp_path, "old.json")["reports"][0]["summary"]
     for key in ("completionRate", "partialScore", "compositeScore", "errorRate"):
         assert summary[key] is None
-        assert summary["reasons"][key] == "not in the older report"
+        assert summary["reasons"][key] == "not in the report of eval-skills"
 
 
 def test_an_older_report_whose_figures_are_not_what_its_results_give_is_told(tmp_path: Path) -> None:

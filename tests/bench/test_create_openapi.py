@@ -115,6 +115,7 @@ def test_a_skill_of_an_operation_calls_the_api(shop: str, tmp_path: Path) -> Non
     pytest.importorskip("jsonschema", reason="schemas are checked by a package of an extra")
     done = from_document(tmp_path, document(shop), "--operation", "getOrder")
     assert done.code == 0, done.err
+    assert done.out.endswith("--exit-on-fail --concurrency 1\n")
     assert run(tmp_path, "bench", "validate", "skills").code == 0
     assert run(tmp_path, "bench", "check", "skills/order/tests/basic.eval.json").code == 0
     done = evaluated(tmp_path, "skills/order", "--exit-on-fail")
@@ -174,6 +175,7 @@ def test_a_token_comes_from_a_variable(
 ) -> None:
     done = from_document(tmp_path, secured(shop, **scheme), "--operation", "getOrder")
     assert "SKILL_ORDER_TOKEN" in done.err
+    assert "Set `SKILL_ORDER_TOKEN`" in (tmp_path / "skills/order/README.md").read_text()
     missing = evaluated(tmp_path, "skills/order")
     assert (missing.code, "SKILL_ORDER_TOKEN is not set" in missing.err) == (2, True)
     assert answered(tmp_path, {"id": "7"}, SKILL_ORDER_TOKEN=token).code == 0

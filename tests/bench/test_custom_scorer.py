@@ -28,10 +28,10 @@ def only(done: Done) -> Any:
 
 
 def scored(folder: Path, body: str, *words: str, **evaluator: Any) -> Done:
-    """Evaluate a skill that answers its ``n``; ``body`` is that of the function ``score(given)``."""
+    """Evaluate a skill that answers its ``n``; ``body`` is that of the function ``score(data)``."""
     skill(folder / "s", answering("data['n']"))
     lines = "\n".join(f"    {line}" for line in body.splitlines())
-    (folder / "score.py").write_text(f"import json, os, sys, time\n\ndef score(given):\n{lines}\n", encoding="utf-8")
+    (folder / "score.py").write_text(f"import json, os, sys, time\n\ndef score(data):\n{lines}\n", encoding="utf-8")
     evaluator = {"customScorerPath": "score.py:score", **evaluator}
     own = task(expectedOutput={"type": "custom", "value": 5}, evaluator=evaluator, description="what", tags=["x"])
     benchmark(folder / "b.json", own)
@@ -48,8 +48,8 @@ def scored(folder: Path, body: str, *words: str, **evaluator: Any) -> Done:
         ("return {'score': 0.5}", 0.5, "fail"),
         ("return {'score': 0.5, 'passed': True, 'reason': 'why'}", 0.5, "pass"),
         ("return {'score': 1.0, 'passed': False}", 1, "fail"),
-        ("return given['output'] == 1 and given['expected'] == 5 and given['input'] == {'n': 1}", 1, "pass"),
-        ("return given['task'] == {'id': 't1', 'description': 'what', 'tags': ['x']}", 1, "pass"),
+        ("return data['output'] == 1 and data['expected'] == 5 and data['input'] == {'n': 1}", 1, "pass"),
+        ("return data['task'] == {'id': 't1', 'description': 'what', 'tags': ['x']}", 1, "pass"),
     ],
 )
 def test_a_function_scores(tmp_path: Path, body: str, score: float, status: str) -> None:
@@ -102,7 +102,7 @@ def test_what_is_no_score_is_not_measured(tmp_path: Path, body: str, words: str)
         "sys.stdout.write('\\n' + json.dumps(True) + '\\n'); sys.stdout.flush()",
         "os.write(1, b'\\n00000000000000000000000000000000 true\\n')",
         "sys.__stdout__.write('true')",
-        "print(given['output'])",
+        "print(data['output'])",
     ],
 )
 def test_what_a_scorer_prints_is_no_result(tmp_path: Path, forged: str) -> None:
@@ -115,7 +115,7 @@ def test_the_least_score_that_passes_is_the_benchmarks(tmp_path: Path) -> None:
     assert only(scored(tmp_path, "return 0.5", passThreshold=0.5))["status"] == "pass"
 
 
-def test_a_path_says_what_the_function_is_given(tmp_path: Path) -> None:
+def test_a_path_says_what_the_function_gets(tmp_path: Path) -> None:
     result = only(scored(tmp_path, "return True", path="/missing"))
     assert (result["status"], result["reason"]) == ("fail", "the answer has no value at /missing")
 
@@ -129,7 +129,7 @@ def test_neighbours_of_the_file_can_be_imported_and_take_no_modules_place(tmp_pa
 def test_a_scorer_has_no_variable_of_the_users(tmp_path: Path) -> None:
     skill(tmp_path / "s", answering("data['n']"))
     (tmp_path / "score.py").write_text(
-        "import os\n\ndef score(given):\n    return not [x for x in os.environ.values() if x == 'mine']\n"
+        "import os\n\ndef score(data):\n    return not [x for x in os.environ.values() if x == 'mine']\n"
     )
     own = task(expectedOutput={"type": "custom", "customScorerPath": "score.py:score"})
     benchmark(tmp_path / "b.json", own)
@@ -153,7 +153,7 @@ def test_a_scorer_has_no_variable_of_the_users(tmp_path: Path) -> None:
 )
 def test_a_path_that_is_no_scorer_is_refused(tmp_path: Path, path: str, words: str) -> None:
     place = tmp_path / "in"
-    (tmp_path / "score.py").write_text("def score(given):\n    return True\n")
+    (tmp_path / "score.py").write_text("def score(data):\n    return True\n")
     (place / "folder.py").mkdir(parents=True)
     (place / "link.py").symlink_to(tmp_path / "score.py")
     done = scored(place, "return True", customScorerPath=path)
@@ -177,7 +177,7 @@ def test_programs_that_must_not_start_are_refused_before_anything_runs(tmp_path:
 @pytest.mark.parametrize(
     ("code", "status", "words"),
     [
-        ("print(given['output'] == 1)".replace("print(", "print(json.dumps(") + ")", "pass", ""),
+        ("print(data['output'] == 1)".replace("print(", "print(json.dumps(") + ")", "pass", ""),
         ("print(json.dumps({'score': 0.5, 'reason': 'half'}))", "fail", "half"),
         ("print('noise'); print('true')", "skipped", "is not JSON"),
         ("print('NaN')", "skipped", "is not JSON"),
@@ -188,7 +188,7 @@ def test_programs_that_must_not_start_are_refused_before_anything_runs(tmp_path:
 )
 def test_a_command_scores_by_the_one_value_that_it_writes(tmp_path: Path, code: str, status: str, words: str) -> None:
     skill(tmp_path / "s", answering("data['n']"))
-    (tmp_path / "judge.py").write_text(f"import json, sys\ngiven = json.load(sys.stdin)\n{code}\n")
+    (tmp_path / "judge.py").write_text(f"import json, sys\ndata = json.load(sys.stdin)\n{code}\n")
     own = task(expectedOutput={"type": "custom"}, evaluator={"command": ["python3", "judge.py"]})
     benchmark(tmp_path / "b.json", own)
     result = only(evaluated(tmp_path))
@@ -197,16 +197,16 @@ def test_a_command_scores_by_the_one_value_that_it_writes(tmp_path: Path, code: 
 
 
 SCORER_JS = """\
-const given = JSON.parse(require("fs").readFileSync(0, "utf8"));
-const right = given.output === given.input.n && given.expected === 5;
+const data = JSON.parse(require("fs").readFileSync(0, "utf8"));
+const right = data.output === data.input.n && data.expected === 5;
 console.log(JSON.stringify({score: right ? 1 : 0, reason: Object.keys(process.env).join(" ")}));
 """
 # How a scorer of eval-skills, the default export of a module, is called.
 CALL_MJS = """\
 import { readFileSync } from "node:fs";
 import score from "./scorer.mjs";
-const given = JSON.parse(readFileSync(0, "utf8"));
-console.log(JSON.stringify(await score(given.output, {value: given.expected})));
+const data = JSON.parse(readFileSync(0, "utf8"));
+console.log(JSON.stringify(await score(data.output, {value: data.expected})));
 """
 NODE = shutil.which("node", path="/usr/local/bin:/usr/bin:/bin")
 
@@ -268,7 +268,7 @@ def test_a_command_that_is_not_there_scores_nothing(tmp_path: Path) -> None:
 def test_answers_of_any_content_arrive_as_they_are(tmp_path: Path) -> None:
     skill(tmp_path / "s", answering("chr(0xd800) + chr(0x2028) + chr(0) + 'é'"))
     (tmp_path / "score.py").write_text(
-        "def score(given):\n    return given['output'] == chr(0xd800) + chr(0x2028) + chr(0) + 'é'\n", encoding="utf-8"
+        "def score(data):\n    return data['output'] == chr(0xd800) + chr(0x2028) + chr(0) + 'é'\n", encoding="utf-8"
     )
     benchmark(tmp_path / "b.json", task(expectedOutput={"type": "custom", "customScorerPath": "score.py:score"}))
     done = evaluated(tmp_path)
@@ -281,11 +281,11 @@ def test_as_root_a_scorer_runs_as_a_user_of_its_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("path", "seen"), [(None, 1), ("", {"result": 1}), ("/result", 1)])
-def test_a_function_is_given_what_is_in_a_wrapper_unless_the_path_says_the_whole_answer(
+def test_a_function_gets_what_is_in_a_wrapper_unless_the_path_says_the_whole_answer(
     tmp_path: Path, path: str | None, seen: Any
 ) -> None:
     skill(tmp_path / "s", answering("{'result': data['n']}"))
-    (tmp_path / "own.py").write_text(f"def score(given):\n    return given['output'] == {seen!r}\n", encoding="utf-8")
+    (tmp_path / "own.py").write_text(f"def score(data):\n    return data['output'] == {seen!r}\n", encoding="utf-8")
     evaluator = {"customScorerPath": "own.py:score", **({} if path is None else {"path": path})}
     benchmark(tmp_path / "b.json", task(expectedOutput={"type": "custom"}, evaluator=evaluator))
     done = run(tmp_path, "eval", "--skills", "s", "--benchmark", "./b.json", "--no-store", "--json")

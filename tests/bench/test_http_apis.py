@@ -205,6 +205,33 @@ def test_a_task_checks_the_status_a_header_or_the_body(
     assert found["output"]["value"].keys() == {"status", "headers", "body"}
 
 
+SCHEMA = {"type": "object", "required": ["items"], "properties": {"items": {"type": "array"}}}
+
+
+@pytest.mark.parametrize(
+    ("body", "expected", "path", "reason"),
+    [
+        (b'{"items": []}', {"type": "json_schema", "schema": SCHEMA}, None, "valid"),
+        (b'{"items": 1}', {"type": "json_schema", "schema": SCHEMA}, None, "/items: 1 is not of type 'array'"),
+        (b'{"result": 1}', {"type": "json_schema", "schema": SCHEMA}, None, "'items' is a required property"),
+        (b"[1]", {"type": "json_schema", "schema": {"type": "array"}}, None, "valid"),
+        (b"[1]", {"type": "json_schema", "schema": {"maxItems": 0}}, None, "the answer: [1] is expected to be empty"),
+        (b'{"items": []}', {"type": "exact", "value": 1}, "/items", "at /items (an HTTP answer has /status, /headers"),
+        (b'{"items": []}', {"type": "exact", "value": 1}, "/body/none", "the answer has no value at /body/none"),
+        (b'{"a": 1}', {"type": "error"}, None, 'expected an error, found the answer with status 200: {"a": 1}'),
+    ],
+)
+def test_a_reason_is_about_the_body(
+    tmp_path: Path, body: bytes, expected: dict[str, Any], path: str | None, reason: str
+) -> None:
+    with serving(whole(body)) as server:
+        one = task(request={"path": "/x"}, expectedOutput=expected, evaluator={"path": path})
+        (found,) = evaluated(tmp_path, server, one)
+    assert reason in found["reason"], found
+    assert (found["status"] == "pass") == (reason == "valid")
+    assert "only the value of" not in found["reason"]
+
+
 @pytest.mark.parametrize(
     ("answer", "kind", "words"),
     [

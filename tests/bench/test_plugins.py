@@ -39,6 +39,10 @@ def chain(request):
 def fails(request):
     raise ValueError("no such " + request["input"]["n"])
 
+def prints(request):
+    print("hello")
+    raise ValueError("no such " + request["input"]["n"])
+
 def endless(request):
     while True:
         pass
@@ -54,7 +58,7 @@ def infinite(request):
 
 number = 7
 """
-NAMES = ("echo", "process", "chain", "fails", "endless", "variables", "leaves", "infinite", "number")
+NAMES = ("echo", "process", "chain", "fails", "endless", "variables", "leaves", "infinite", "number", "prints")
 # A skill's own user could not enter the directory of a test's interpreter.
 CALLER = ("--run-as-caller",)
 
@@ -137,6 +141,7 @@ def test_one_process_answers_many_requests_if_it_is_persistent(tmp_path: Path, p
     ("plugin", "kind", "words"),
     [
         ("fails", "exit_code", "ValueError: no such thing"),
+        ("prints", "exit_code", "its standard error ends: ValueError: no such thing"),
         ("infinite", "exit_code", "ValueError: Out of range float values"),
         ("endless", "timeout", "within 1 s"),
         ("leaves", "exit_code", "exited with code 7"),

@@ -35,8 +35,8 @@ def is_same(one: Any, other: Any) -> bool:
     return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
 
 
-def solved(name: str, given: Any) -> Any:
-    return SOLVERS[name][given["operation"]](given)
+def solved(name: str, inputs: Any) -> Any:
+    return SOLVERS[name][inputs["operation"]](inputs)
 
 
 @pytest.mark.parametrize(("name", "task"), TASKS)

@@ -15,6 +15,7 @@ def main() -> None:
     """Load the function, and answer until there are no more requests."""
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
+    sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]  # so that an exception is the last line
     about = json.loads(sys.argv.pop())
     sys.path += [path for path in about.pop("paths") if path not in sys.path]
     function = EntryPoint(**about).load()

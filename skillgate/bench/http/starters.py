@@ -50,7 +50,7 @@ _LOCAL = "http://127.0.0.1:8080"
 _WORDS = """\
 An HTTP API. Its address is `entrypoint` in `skill.json`, and a request is `request` in `adapter.config.json` or in a
 task. The tasks were made from an OpenAPI document: replace their input and what they expect with what you know to be
-right."""
+right. If one task needs what another creates, run them with `--concurrency 1`, or write a task with steps."""
 
 
 class OpenApiSource(NamedTuple):
@@ -102,7 +102,7 @@ def from_document(
         SKILL_JSON: as_json(skill),
         CONFIG_JSON: as_json(config),
         TASKS: as_json(checked_benchmark(wanted, _with_own_ids(tasks))),
-        README: readme(wanted, _WORDS),
+        README: readme(wanted, _WORDS + (f"\n\nSet `{auth['authTokenEnvKey']}` to the API's token." if auth else "")),
     }
     if auth:
         notices.append(f"set {auth['authTokenEnvKey']} to the API's token before running the skill")

@@ -1,5 +1,5 @@
 """Map a row of GAIA to a task: ``metadata.jsonl`` or ``metadata.parquet``, with the files next to it."""
-# ruff: noqa: PTH113, PTH118
+# ruff: noqa: PTH113, PTH117, PTH118
 
 from __future__ import annotations
 
@@ -44,11 +44,14 @@ def gaia(row: Mapping[str, Any], attachments: str) -> dict[str, Any]:
 
 
 def _attached(name: str, attachments: str) -> str:
+    outside = RowError(f"'file_name': {name[:120]!r} is outside the attachments directory")
+    if os.path.isabs(name) or f"{os.path.normpath(name)}{os.sep}".startswith(f"{os.pardir}{os.sep}"):
+        raise outside
     path = os.path.join(attachments, name)
     if not os.path.isfile(path):  # also for names that no file can have
         words = "which is not in the attachments directory; pass it with --attachments DIR"
         raise LeftOutError(f"needs the file {name[:120]!r}, {words}")
     path = os.path.realpath(path)
     if not path.startswith(os.path.join(os.path.realpath(attachments), "")):
-        raise RowError(f"'file_name': {name[:120]!r} is outside the attachments directory")
+        raise outside
     return path

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from skillgate.model.bench import BenchSummary
 
-_OLDER = "an older evaluator"
+_PROGRAM = "eval-skills"
 _UNKNOWN = "unknown"
 _WRITTEN = {"partialScore": "partial_score", "compositeScore": "composite_score"}
 _COMPUTED = {"completionRate": "completion_rate", "errorRate": "error_rate", "consistencyScore": "consistency_score"}
@@ -83,14 +83,14 @@ def report_of(data: list[Any], shown: str) -> BenchReport:
     results = [result for report, _ in found for result in report.task_results]
     measured = sum(result.status is not Status.SKIPPED for result in results)
     notices = [
-        "written by an older evaluator: benchmark versions and digests, settings, isolation and error kinds are"
+        "written by eval-skills: benchmark versions and digests, settings, isolation and error kinds are"
         " unknown; settings are shown with their defaults"
     ]
     for _, contradictions in found:
         notices += contradictions
     return BenchReport(
         reports=tuple(report for report, _ in found),
-        tool=Tool(version=_UNKNOWN, name=_OLDER),
+        tool=Tool(version=_UNKNOWN, name=_PROGRAM),
         config_digest="",
         run=RunSettings(runs=max((result.run for result in results), default=1)),
         coverage=measured / len(results) if results else None,
@@ -118,9 +118,9 @@ def _skill(at: _At) -> tuple[CompletionReport, list[str]]:
         changes[field] = shares[key]
         reasons.pop(key, None)
         if shares[key] is None:
-            reasons[key] = "not in the older report"
+            reasons[key] = "not in the report of eval-skills"
     if not results:
-        reasons["counts"] = "the older report has no results"
+        reasons["counts"] = "the report of eval-skills has no results"
     report = CompletionReport(
         skill_id=name,
         skill_version=_text(at.key("skillVersion"), _UNKNOWN),
@@ -235,7 +235,7 @@ def _text(at: _At, default: str | None = None) -> str:
 
 
 def _number(at: _At, default: float) -> float:
-    """Return a non-negative number; older reports write ``null`` for none."""
+    """Return a non-negative number; such reports write ``null`` for none."""
     if at.value is None:
         return default
     if isinstance(at.value, bool) or not isinstance(at.value, int | float):

@@ -158,7 +158,7 @@ def _own_report(data: Any, shown: str) -> AnyReport:  # noqa: ANN401 - JSON
     """Return a report of skillgate."""
     kind = kind_of(data)
     if kind not in ("bench", "score"):
-        what = "no kind" if kind is None else f"kind {kind!r}"
+        what = "another JSON document" if kind is None else f"kind {kind!r}"
         known = "a JSON report of eval, score or certify, or a report or database of eval-skills"
         raise UsageError(f"{shown}: expected {known}, found {what}")
     version = data.get("schema_version")

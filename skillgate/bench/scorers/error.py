@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from skillgate.bench.answers import MissingPartError, at, searched, shown, steps_of
+from skillgate.bench.answers import HttpAnswer, MissingPartError, at, searched, shown, steps_of
 from skillgate.bench.ports import Refusal, Scored
 from skillgate.bench.scorers import right, wrong
 
@@ -30,7 +30,10 @@ class Error:
     def score(self, output: Any) -> Scored:  # noqa: ANN401 - JSON, or a refusal
         """Score one answer or refusal."""
         if not isinstance(output, Refusal):
-            return wrong(f"expected an error, found the answer {shown(output)}")
+            answer = shown(output)
+            if isinstance(output, HttpAnswer):
+                answer = f"with status {output['status']}: {shown(output['body'])}"
+            return wrong(f"expected an error, found the answer {answer}")
         found = f"{'no code' if output.code is None else output.code}: {shown(output.text)}"
         if self._code is not None and output.code != self._code:
             return wrong(f"expected an error with code {self._code}, found {found}")

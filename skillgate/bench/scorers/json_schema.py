@@ -14,7 +14,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import skillgate
-from skillgate.bench.answers import joined, shown, strict_json
+from skillgate.bench.answers import HttpAnswer, joined, shown, strict_json
 from skillgate.bench.ports import UnscoredError
 from skillgate.bench.scorers import PartScorer, right, wrong
 from skillgate.errors import IncompleteError, UsageError
@@ -66,9 +66,12 @@ class JsonSchema(PartScorer):
 
     def part(self, output: Any) -> Any:  # noqa: ANN401 - JSON
         """Return the part to validate: the whole answer if the schema describes it with its wrapper."""
-        if self.rules.evaluator.path is None and isinstance(output, dict) and self._describes(output):
-            return output
-        return super().part(output)
+        is_whole = self._may_unwrap(output) and self._describes(output)
+        return output if is_whole else super().part(output)
+
+    def _may_unwrap(self, output: Any) -> bool:  # noqa: ANN401 - JSON
+        """Whether only the value of a wrapper may be validated."""
+        return self.rules.evaluator.path is None and isinstance(output, dict) and not isinstance(output, HttpAnswer)
 
     def _describes(self, output: dict[str, Any]) -> bool:
         """Whether the schema is of an object, or names the key of a wrapper."""
@@ -90,7 +93,7 @@ class JsonSchema(PartScorer):
         reasons = [f"{joined('', *path) or 'the answer'}: {printable(words)}" for path, words in errors.first]
         if left := errors.number - len(reasons):
             reasons.append(f"{'at least ' if errors.number == schemas.MOST_ERRORS else ''}{left} more")
-        if self.rules.evaluator.path is None and value is not output and isinstance(output, dict):
+        if value is not output and self._may_unwrap(output):
             (key,) = output
             reasons.append(f'only the value of {key} was validated; set evaluator.path to "" for the whole answer')
         return wrong("; ".join(reasons))

@@ -96,7 +96,8 @@ def _print(created: Created, session: Console, *, is_served: bool) -> None:
     place = created.directory
     quoted = shlex.quote(place)
     tasks = shlex.quote(f"{place}/{TASKS}")
-    commands = [f"skillgate eval --skills {quoted} --tasks {tasks} --exit-on-fail"]
+    one_by_one = "" if is_served else " --concurrency 1"  # a task may need what another creates
+    commands = [f"skillgate eval --skills {quoted} --tasks {tasks} --exit-on-fail{one_by_one}"]
     if is_served and (first := STARTERS.text(created.template, "FIRST")):
         commands.insert(0, first.format(quoted))
     if session.json:

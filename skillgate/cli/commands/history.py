@@ -24,7 +24,7 @@ _KINDS = ("bench", "score")
 _LIMIT = 20
 _IMPORT = "import reports of eval, score and certify, and reports and databases of eval-skills"
 _IMPORTS = """\
-What a file is, is seen from its content. Results that are already stored are skipped, wherever they came from: an
+The content of a file decides what it is. Results that are already stored are skipped, wherever they came from: an
 evaluation by eval-skills may be in its report and in its database. What is unreadable is skipped too; all problems are
 listed at the end, with exit code 2."""
 
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--trend", action="store_true", help="compare over time")
     words = parser.add_subparsers(dest="word", metavar="[import]")
-    importing = words.add_parser("import", help=_IMPORT, description=f"T{_IMPORT[1:]}.\n\n{_IMPORTS}")
+    importing = words.add_parser("import", help=_IMPORT, description=f"I{_IMPORT[1:]}.\n\n{_IMPORTS}")
     importing.add_argument("files", metavar="FILE", nargs="+", help="JSON reports, or databases of eval-skills")
     add_store(importing, default=argparse.SUPPRESS)
     importing.add_argument(

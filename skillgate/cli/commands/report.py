@@ -56,7 +56,7 @@ compared. A skill regressed if it lost its badge or more points than allowed. Re
 reports are compared task by task, with a verdict of PASS, FAIL or INCONCLUSIVE. FAIL means that a golden task is
 broken, a task that passed in each of several runs now fails in each, or the completion rate fell by more than chance
 explains. With --fail-on-regression, FAIL exits with 1. INCONCLUSIVE does too, unless chance may explain the drop:
-then --on-inconclusive decides. Bare lists of reports from an older evaluator are accepted."""
+then --on-inconclusive decides. Reports of eval-skills, which are lists, are accepted."""
 
 
 _MERGE = "the shards of one run of certify or eval into one report"
@@ -330,7 +330,7 @@ def _increase(text: str) -> tuple[float | None, float | None]:
 
 _CONVERT = "a JSON report to another format"
 _CONVERTED = """\
-FILE is a JSON document of a kind listed below, or the bare list of reports from an older evaluator: values that it
+FILE is a JSON document of a kind listed below, or a report of eval-skills, which is a list: values that it
 lacks are reported and left out of all figures. Nothing is measured again. Each kind of document has these formats:
 {}"""
 

@@ -11,13 +11,13 @@ from typing import Any
 
 
 def slug(data: Any) -> str:
-    kept = ""
+    found = ""
     for character in unicodedata.normalize("NFKD", data["text"]).lower():
         if "a" <= character <= "z" or "0" <= character <= "9":
-            kept += character
-        elif not unicodedata.category(character).startswith("M") and kept and not kept.endswith("-"):
-            kept += "-"
-    return kept.removesuffix("-")
+            found += character
+        elif not unicodedata.category(character).startswith("M") and found and not found.endswith("-"):
+            found += "-"
+    return found.removesuffix("-")
 
 
 def wrap(data: Any) -> list[str]:

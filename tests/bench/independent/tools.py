@@ -71,8 +71,8 @@ def reading(data: Any) -> dict[str, Any]:
             except ValueError:
                 continue
             start = end - 1
-            given = found.get("arguments")
-            arguments = json.loads(given) if isinstance(given, str) else given
+            coded = found.get("arguments")
+            arguments = json.loads(coded) if isinstance(coded, str) else coded
             if found.get("name") in data["tools"] and isinstance(arguments, dict):
                 return {"tool": found["name"], "arguments": arguments}
             break
