@@ -241,9 +241,9 @@ def _names(tasks: Iterable[str], most: int = 50) -> tuple[str | Span, ...]:
 
 def _details(report: CompletionReport) -> Iterator[tuple[str, Line]]:
     summary, counts = report.summary, report.summary.counts
-    said = f"{counts.passed} of {counts.total} passed, {counts.failed} failed, {counts.errors} errors, "
-    said += f"{counts.timeouts} timeouts, {counts.skipped} not measured, {counts.retries} tried again"
-    yield "Results", said
+    results = f"{counts.passed} of {counts.total} passed, {counts.failed} failed, {plural(counts.errors, 'error')}, "
+    results += f"{plural(counts.timeouts, 'timeout')}, {counts.skipped} not measured, {counts.retries} tried again"
+    yield "Results", results
     mean = summary.confidence_interval
     if mean is not None:
         limits = f"95 % interval {decimal(mean.ci_low)} to {decimal(mean.ci_high)}"
