@@ -13,7 +13,10 @@ from skillgate.static.code import syntax_error
 from skillgate.static.features import VAGUE_FREE, Features, features
 from skillgate.static.substance import stems, substance
 from skillgate.static.text import (
+    DECISION,
+    EXAMPLES,
     MIN_PROSE_WORDS,
+    TROUBLE,
     Phrase,
     Place,
     base,
@@ -304,27 +307,6 @@ def _folder(skill: Skill, name: str, files: frozenset[str], bonus: float) -> Evi
 
 # -- The parts of the text
 
-_EXAMPLES = Phrase(
-    r"(?<!non-)\bexamples?\b|^(?:\d+[.)]? )?(?:basic |quick |common )?usage(?: (?:patterns?|guide|notes?"
-    r"|instructions?))?\W*$|\bquick ?start\b|\bhow to use\b|\bwalk-?through\b"
-    r"|\bsample (?:input|output|code|usage|session)s?\b",
-    ("example", "usage", "quick", "how to use", "walk", "sample "),
-)
-_TROUBLE = Phrase(
-    r"\b(?:troubleshoot\w*|faq|frequently asked|edge cases?|pitfalls?|gotchas?|failure modes?|limitations"
-    r"|(?:common|known) (?:\w+ )?(?:issues?|problems?|errors?|mistakes?|failures?|traps?)"
-    r"|when (?:things|it) (?:go|goes|fails?))\b|^(?:\d+[.)]? )?error handling\W*$",
-    (
-        *("troubleshoot", "faq", "frequently asked", "edge case", "pitfall", "gotcha", "failure mode", "limitation"),
-        *("common ", "known ", "when things", "when it", "error handling"),
-    ),
-)
-_DECISION = Phrase(
-    r"\b(?:when (?:not )?to (?:use|choose|pick)|use when|best for|compar(?:ison|ing)|trade-?offs?|choos(?:e|ing)|versus"
-    r"|vs|decision (?:tree|matrix|guide|table|aid|framework|criteria|flow\w*|points?))\b",
-    ("when to ", "when not to ", "use when", "best for", "compar", "trade", "choos", "versus", "vs", "decision "),
-)
-
 
 @documented("""Does the skill have the parts that a reader looks for: sections, code, examples, troubleshooting, tables?
 
@@ -347,8 +329,8 @@ def _structural_completeness(skill: Skill) -> Measured:
             _steps(sections, ((6, 0.20), (4, 0.15), (2, 0.10)), "sections that hold something", "sections"),
             _steps(len(blocks), ((5, 0.20), (3, 0.15), (1, 0.10)), "code blocks", "code"),
             _steps(len(languages), ((3, 0.15), (2, 0.10)), "languages of code blocks", "code"),
-            _section(skill, _EXAMPLES, "an Examples or Usage section", "examples"),
-            _section(skill, _TROUBLE, "a section on troubleshooting or edge cases", "troubleshooting"),
+            _section(skill, EXAMPLES, "an Examples or Usage section", "examples"),
+            _section(skill, TROUBLE, "a section on troubleshooting or edge cases", "troubleshooting"),
             _table(skill),
             _decision(skill),
         )
@@ -378,9 +360,9 @@ def _table(skill: Skill) -> Evidence:
 
 
 def _decision(skill: Skill) -> Evidence:
-    place = heading(skill, _DECISION)
+    place = heading(skill, DECISION)
     lines = [place.line] if place else []
-    lines += [line for line, cells in skill.table_headers if any(_DECISION.search(cell.lower()) for cell in cells)]
+    lines += [line for line, cells in skill.table_headers if any(DECISION.search(cell.lower()) for cell in cells)]
     if not lines:
         return Evidence("no decision aid", 0.0, 0.05, advice="decision")
     return Evidence("a decision aid", 0.05, 0.05, min(lines))

@@ -223,6 +223,30 @@ def is_absent(skill: Skill) -> bool:
     return missing or (cut.yaml is not None and not cut.yaml.strip())
 
 
+# -- Headings of the parts that a reader looks for
+
+EXAMPLES = Phrase(
+    r"(?<!non-)\bexamples?\b|^(?:\d+[.)]? )?(?:basic |quick |common )?usage(?: (?:patterns?|guide|notes?"
+    r"|instructions?))?\W*$|\bquick ?start\b|\bhow to use\b|\bwalk-?through\b"
+    r"|\bsample (?:input|output|code|usage|session)s?\b",
+    ("example", "usage", "quick", "how to use", "walk", "sample "),
+)
+TROUBLE = Phrase(
+    r"\b(?:troubleshoot\w*|faq|frequently asked|edge cases?|pitfalls?|gotchas?|failure modes?|limitations"
+    r"|(?:common|known) (?:\w+ )?(?:issues?|problems?|errors?|mistakes?|failures?|traps?)"
+    r"|when (?:things|it) (?:go|goes|fails?))\b|^(?:\d+[.)]? )?error handling\W*$",
+    (
+        *("troubleshoot", "faq", "frequently asked", "edge case", "pitfall", "gotcha", "failure mode", "limitation"),
+        *("common ", "known ", "when things", "when it", "error handling"),
+    ),
+)
+DECISION = Phrase(
+    r"\b(?:when (?:not )?to (?:use|choose|pick)|use when|best for|compar(?:ison|ing)|trade-?offs?|choos(?:e|ing)|versus"
+    r"|vs|decision (?:tree|matrix|guide|table|aid|framework|criteria|flow\w*|points?))\b",
+    ("when to ", "when not to ", "use when", "best for", "compar", "trade", "choos", "versus", "vs", "decision "),
+)
+
+
 # -- What a skill works from, what it delivers, and whom it orchestrates
 
 _FORMS = r"(?:format|formatted|structure|structured|schema|template|table|json|csv|yaml|xml|markdown|html)"
