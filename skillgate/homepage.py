@@ -18,13 +18,11 @@ if TYPE_CHECKING:
 
 ACCOUNT = "<account>"
 """What stands for the account in an example where it is not known. No account can have this name."""
-_METADATA = re.compile(r"skillgate_action-(.+)\.dist-info")
+_START, _END = "skillgate_action-", ".dist-info"  # of the directory with the metadata
 _KEY = "Project-URL: Homepage, "
-_HOST, _REPOSITORY = (
-    re.compile(r"https://[A-Za-z0-9.-]{1,253}"),
-    re.compile(r"[A-Za-z0-9_-]{1,100}/[A-Za-z0-9._-]{1,100}"),
-)
-_REF = re.compile(r"[A-Za-z0-9._/-]{1,200}")
+_HOST = r"https://[A-Za-z0-9.-]{1,253}"
+_REPOSITORY = r"[A-Za-z0-9_-]{1,100}/[A-Za-z0-9._-]{1,100}"
+_REF = r"[A-Za-z0-9._/-]{1,200}"
 
 
 class Address(NamedTuple):
@@ -75,7 +73,7 @@ def publish_action(environ: Mapping[str, str]) -> None:
         return
     if homepage() and server != "https://github.com":  # an own server also runs actions of github.com
         return
-    if _HOST.fullmatch(server) and _REPOSITORY.fullmatch(name) and _REF.fullmatch(ref):
+    if re.fullmatch(_HOST, server) and re.fullmatch(_REPOSITORY, name) and re.fullmatch(_REF, ref):
         publish(f"{server}/{name}", ref)
 
 
@@ -89,11 +87,13 @@ def _published() -> Address:
     """Read the metadata next to the package; importlib.metadata would take longer than a check."""
     parent = os.path.dirname(os.path.dirname(__file__))
     try:
-        for match in filter(None, map(_METADATA.fullmatch, os.listdir(parent))):
-            with open(os.path.join(parent, match[0], "METADATA"), encoding="utf-8") as file:
+        for name in os.listdir(parent):
+            if not (name.startswith(_START) and name.endswith(_END)):
+                continue
+            with open(os.path.join(parent, name, "METADATA"), encoding="utf-8") as file:
                 for line in iter(file.readline, "\n"):  # the README follows an empty line
                     if line.startswith(_KEY) or not line:
-                        return Address(line.removeprefix(_KEY).strip(), f"v{match[1]}")
+                        return Address(line.removeprefix(_KEY).strip(), f"v{name[len(_START) : -len(_END)]}")
     except OSError:  # an archive, or a directory that cannot be read
         pass
     return Address()

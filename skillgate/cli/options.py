@@ -475,12 +475,12 @@ def report_format(args: argparse.Namespace, formats: Sequence[str], suffixes: st
 
 
 _MOST_SHARDS = 1000
-_SHARD = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
+_SHARD = r"([0-9]{1,9})/([0-9]{1,9})"
 
 
 def shard_of_word(text: str) -> tuple[int, int]:
     """Read ``I/N``: the I-th of N shards, 1 ≤ I ≤ N ≤ 1,000. An argparse type."""
-    match = _SHARD.fullmatch(text)
+    match = re.fullmatch(_SHARD, text)
     part, of = (int(match[1]), int(match[2])) if match else (0, 0)
     if not 1 <= part <= of <= _MOST_SHARDS:
         raise argparse.ArgumentTypeError(f"expected I/N such as 2/4 (at most {_MOST_SHARDS} shards), found {text!r}")

@@ -17,9 +17,9 @@ from skillgate.named_tuple import NamedTuple
 _NO_GATE = Verdict(passed=None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False, eq=False)
 class Header:
-    """What every document says of itself."""
+    """What every document says of itself. No document is only this, so that it needs no methods."""
 
     depth: Depth
     coverage: Ratio | None

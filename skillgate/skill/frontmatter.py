@@ -51,8 +51,8 @@ def same_name(one: str, other: str) -> bool:
 
 
 DELIMITER = "---"
-_TAB = re.compile(r"(?m)^([A-Za-z][\w-]*:)[ ]*\t[ \t]*")
-_PLAIN = re.compile(r"([A-Za-z][\w-]*):[ ]+(\S.*?)[ ]*$")
+_TAB = r"(?m)^([A-Za-z][\w-]*:)[ ]*\t[ \t]*"
+_PLAIN = r"([A-Za-z][\w-]*):[ ]+(\S.*?)[ ]*$"
 _ESCAPES = {ord("\\"): "\\\\", ord('"'): '\\"'}
 MAX_QUOTED = 1_500  # characters; what is longer is no hint that somebody forgot to quote
 MAX_BYTES = 65_536  # 64 KiB: clients cap the listing at about 1,500 characters, so this is generous
@@ -101,7 +101,7 @@ def parse(source: str) -> tuple[Frontmatter, tuple[Problem, ...]]:
         return Frontmatter(), (_problem("frontmatter_invalid", "the frontmatter is empty"),)
     tabs = tuple(_tabs(source))
     try:
-        document = load_mapping(_TAB.sub(r"\1 ", source) if tabs else source)
+        document = load_mapping(re.sub(_TAB, r"\1 ", source) if tabs else source)
     except YamlProblem as problem:
         where = Span(line=problem.line + 1, column=problem.column)
         message = _message(source, problem)
@@ -120,7 +120,7 @@ def _message(source: str, problem: YamlProblem) -> str:
     """Return what is wrong; where the value of that line would parse in quotes, as ``[number] [title]``, say so too."""
     lines = source.split("\n")
     index = problem.line - 1
-    found = _PLAIN.match(lines[index]) if 0 <= index < len(lines) else None
+    found = re.match(_PLAIN, lines[index]) if 0 <= index < len(lines) else None
     if found is None or len(found[2]) > MAX_QUOTED or (": " not in found[2] and found[2][0] not in "[{*&!%@`"):
         return problem.message
     if problem.message.startswith("more than"):  # a bound, and nothing to do with quotes
@@ -138,7 +138,7 @@ def _message(source: str, problem: YamlProblem) -> str:
 def _tabs(source: str) -> Iterator[Problem]:
     """Find tabs between a key and its value: YAML allows them, and some readers do not."""
     for number, line in enumerate(source.split("\n"), start=2):
-        found = _TAB.match(line)
+        found = re.match(_TAB, line) if "\t" in line else None
         if found:
             span = Span(line=number, column=found.end(1) + 1)
             message = "a tab separates the key from its value; some readers reject the file"
@@ -163,7 +163,7 @@ def _problem(rule: str, message: str, line: int = 1) -> Problem:
     return Problem(rule=rule, span=Span(line=line), message=message)
 
 
-_ENTRY = re.compile(r"([A-Za-z][\w-]*):(?=\s|$)")
+_ENTRY = r"([A-Za-z][\w-]*):(?=\s|$)"
 _MARKS = " \t\n|>[]'\"+-"  # of YAML, around a value
 _OTHERS = ("metadata", "disable-model-invocation", "paths")  # that points rest on, next to the texts
 EXAMPLE = (
@@ -221,7 +221,7 @@ def _entries(lines: list[str]) -> dict[str, str]:
     entries: dict[str, list[str]] = {}
     current: list[str] = []
     for line in lines:
-        match = _ENTRY.match(line)
+        match = re.match(_ENTRY, line)
         if match is not None:
             current = entries[match[1]] = []
         current.append(line)

@@ -119,10 +119,11 @@ _GOVERNING = word_set("not never only to don't do should must can will may and o
 _PHRASE = 3  # words between separators that a script without a list of function words must have on average
 
 Token = tuple[str, int, int]  # a word or mark in lower case, with its offsets in the text, end exclusive
-_TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)?|\n\s*(?:[-*+•]\s|\d{1,3}[.)]\s)?|[^\w\s`*#_>~'’]")
+_TOKEN = re.compile(r"[^\W_]+(?:['’][^\W_]+)?|\n\s*(?:[-*+]\s|•\s|\d{1,3}[.)]\s)?|(?!’)[^\w\s`*#_>~']")
 _RUN = re.compile(r"[^\W\d_]\S*")  # from the first letter of a run to its end: one match for each run with a letter
 _WORD = re.compile(r"[^\W_](?:\S*[^\W_])?")  # a run without the punctuation at its ends
-_CUT = re.compile(r"[,;.،؛।](?=\s)")
+_CUT = r"[,;.](?=\s)"
+_CUT_ANYWHERE = r"[,;.،؛।](?=\s)"  # a class of so many scripts takes long to compile
 _END = "\n"
 _NARROW = dict(zip("，；：、（）", ",;:,()", strict=True))
 _CLOSING = "\"”’')]*`_"
@@ -265,8 +266,9 @@ def _counted(text: str, wanted: list[str]) -> dict[str, int]:
 
 def _cuts(text: str) -> int:
     """Count the places between two words where a list could be cut, in any script, without the end of the text."""
-    spaced = len(_CUT.findall(text.rstrip()))
-    return spaced if text.isascii() else spaced + sum(text.count(mark) for mark in "、，；・")
+    if text.isascii():
+        return len(re.findall(_CUT, text.rstrip()))
+    return len(re.findall(_CUT_ANYWHERE, text.rstrip())) + sum(text.count(mark) for mark in "、，；・")
 
 
 def _letters(text: str) -> tuple[int, int]:

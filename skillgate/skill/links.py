@@ -176,8 +176,8 @@ _ENDINGS = ("-name", "_name", "-here")
 _ROUTES = frozenset(  # of a repository's pages: ../../issues/12
     ("issues", "pull", "pulls", "wiki", "releases", "compare", "commit", "commits", "blob", "tree", "discussions")
 )
-_HOST = re.compile(r"(?i)(?:www\.|[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|ai|co|gov|edu|app)$)")
-_NUMBERED = re.compile(r"\d{4}-|.*(?:xxx|yyyy|nnn)", re.IGNORECASE)
+_HOST = r"(?i)(?:www\.|[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|ai|co|gov|edu|app)$)"
+_NUMBERED = r"(?i)\d{4}-|.*(?:xxx|yyyy|nnn)"
 _NOT_A_PATH = frozenset("\"'`=;,()[]@!^")
 _ITEM = r"[ \t]*(?:[-*+>]|\d+[.)])(?:[ \t]|$)|[ \t]*$|[ \t]{2,}"
 _LEADS_IN = r"(?i)\b(?:like (?:this|so)|looks? like|examples?|for instance|formats?|sample)(?: is)?[*_`]*:[*_` \t]*$"
@@ -194,7 +194,7 @@ def is_sample(document: Document, link: Link) -> bool:
         return True
     if re.match(_CODE_LINE, link.target.partition("#")[2]) or link.span.line in _sample_rows(document.text):
         return True
-    if (".." in path and not _ROUTES.isdisjoint(parts)) or _HOST.match(parts[0]):
+    if (".." in path and not _ROUTES.isdisjoint(parts)) or ("." in parts[0] and re.match(_HOST, parts[0])):
         return True
     return any(is_sample_name(part.lower(), last=part is parts[-1]) for part in parts)
 
@@ -229,7 +229,7 @@ def is_sample_name(part: str, *, last: bool) -> bool:
     """Whether a folder of a path, or its ``last`` part, is a placeholder; lower-case."""
     stem = part.rpartition(".")[0] or part if last else part
     known = stem in (_SAMPLE_NAMES if last else _SAMPLE_FOLDERS)
-    return known or stem.startswith(_PREFIXES) or stem.endswith(_ENDINGS) or bool(_NUMBERED.match(stem))
+    return known or stem.startswith(_PREFIXES) or stem.endswith(_ENDINGS) or bool(re.match(_NUMBERED, stem))
 
 
 _PAGES = (".md", ".markdown", ".mdx", ".html", ".htm")

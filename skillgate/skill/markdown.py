@@ -199,11 +199,11 @@ def _mentions(text: str) -> frozenset[str]:
 
 
 _MARKER = re.compile(r"\s*(?:(?:[-*+]|\d+[.)])\s+)?(?:\[[ xX]\]\s+)?")
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
-_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
-_NOT_TEXT = re.compile(r"\s*<(?:(?:script|style|pre|textarea)(?=[\s/>])|\?|![a-z\[])", re.IGNORECASE)
+_COMMENT = r"(?s)<!--.*?(?:-->|\Z)"
+_TAG = r"</?[A-Za-z][^<>]*>"
+_NOT_TEXT = r"(?i)\s*<(?:(?:script|style|pre|textarea)(?=[\s/>])|\?|![a-z\[])"
 _ANCHOR = r"(?i)<[a-z][^<>]*?\b(?:id|name)\s*=\s*[\"']?([^\s\"'<>]+)"
-_HIDDEN = re.compile(r"<[a-z][^<>]*(?:\bhidden\b|display\s*:\s*none)[^<>]*>", re.IGNORECASE)
+_HIDDEN = r"(?i)<[a-z][^<>]*(?:\bhidden\b|display\s*:\s*none)[^<>]*>"
 
 
 class _Section:
@@ -340,9 +340,10 @@ class Body:
         if token.content.lstrip().startswith("<!--") and token.map:
             lines = token.content[: token.content.rfind("-->") + 3].count("\n")
             self.comments.append((self._line(token), self._line(token) + lines))
-        if _NOT_TEXT.match(token.content) or _HIDDEN.search(token.content):
+        if re.match(_NOT_TEXT, token.content) or re.search(_HIDDEN, token.content):
             return
-        text = _TAG.sub("", _COMMENT.sub(lambda match: "\n" * match[0].count("\n"), token.content)).rstrip()
+        shown = re.sub(_COMMENT, lambda match: "\n" * match[0].count("\n"), token.content)
+        text = re.sub(_TAG, "", shown).rstrip()
         if text.strip():
             self._text(Inline(text=text, shown=text, line=self._line(token)))
 

@@ -354,8 +354,7 @@ def _is_json(text: str) -> bool:
 
 # -- Fences inside fences
 
-_FENCE = re.compile(r"^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})[ \t]*([^`\n]*)$", re.MULTILINE)
-
+_FENCE = r"(?m)^[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}|~{3,})[ \t]*([^`\n]*)$"
 
 _MOST_INDENT = 3  # spaces, from those of the opening fence: what is further in is text of the block
 
@@ -405,7 +404,7 @@ def _meant_blocks(lines: list[str], first_line: int) -> Iterator[tuple[int, int,
     outer, inner, depth, mark, most = 0, 0, 0, "", 0
     for number in range(first_line, len(lines) + 1):
         line = lines[number - 1]
-        fence = _FENCE.match(line)
+        fence = _fence(line)
         if fence is None or (depth and (not fence[1].startswith(mark) or _indent(line) > most)):
             continue
         if not depth:
@@ -419,16 +418,20 @@ def _meant_blocks(lines: list[str], first_line: int) -> Iterator[tuple[int, int,
         yield outer, inner, None
 
 
+def _fence(line: str) -> re.Match[str] | None:
+    return re.match(_FENCE, line) if "```" in line or "~~~" in line else None
+
+
 def _indent(line: str) -> int:
     return len(line) - len(line.lstrip(" "))
 
 
 def _ends_early(block: CodeBlock, lines: list[str]) -> bool:
     """Return whether a block holds a fence that opens another one, but not the end of that one."""
-    outer = _FENCE.match(lines[block.line - 1]) if block.line <= len(lines) else None
+    outer = _fence(lines[block.line - 1]) if block.line <= len(lines) else None
     opened, most = 0, _indent(lines[block.line - 1]) + _MOST_INDENT if outer else 0
     for line in lines[block.line : block.end_line - 1] if outer else ():
-        fence = _FENCE.match(line)
+        fence = _fence(line)
         if fence is not None and outer is not None and fence[1].startswith(outer[1]) and _indent(line) <= most:
             opened = opened + 1 if fence[2].strip() else max(0, opened - 1)
     return opened > 0

@@ -20,7 +20,7 @@ _REFERENCE = r"&#?\w{1,31};"
 _END = "\0"  # of a text among others; no document has one
 _TAG = r"</?[a-zA-Z][^<>\0]*>"
 _UNDERSCORES = r"(?<![^\W_])_+|_+(?![^\W_])"  # those at the edge of a word
-_INVISIBLE = "[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]"
+_INVISIBLE = frozenset("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\u2061\u2062\u2063\u2064\ufeff")
 _DELIMITER = r"[ \t>]*\|?[ \t]*:?-[-:| \t]*\Z"
 _QUOTES = (('"', '"'), ("“", "”"), ("«", "»"), ("„", "“"), ("「", "」"), ("‘", "’"))
 _BEFORE_SINGLE = " \n\t([{|:"
@@ -110,7 +110,7 @@ def _decode(text: str) -> str:
         import html  # most texts hold no reference, and its table is large
 
         text = re.sub(_REFERENCE, lambda match: html.unescape(match[0]).replace("\n", " "), text)
-    return re.sub(_INVISIBLE, "", text) if not text.isascii() else text
+    return text if _INVISIBLE.isdisjoint(text) else text.translate(dict.fromkeys(map(ord, _INVISIBLE)))
 
 
 def _plain(text: str) -> str:
@@ -200,7 +200,8 @@ _TITLE = (
 )
 _ALT = r"!\[(?P<alt>[^\[\]]*)(?=\])"
 _ELEMENT = r"<[a-z](?P<tag>(?:[^<>\"']++|\"[^\"]{0,999}\"|'[^']{0,999}'){0,40}+)>"
-_UNSEEN = f"(?ims){_COMMENT}|{_SCRIPT}|{_DEFINITION}|{_TITLE}|{_ALT}|{_ELEMENT}"
+# With what each begins: the pattern of a document is made of those that can match.
+_UNSEEN = (("<", f"{_COMMENT}|{_SCRIPT}"), ("]:", _DEFINITION), ("](", _TITLE), ("![", _ALT), ("<", _ELEMENT))
 _VALUE = r"=\s*(?:\"([^\"]*)|'([^']*))"
 _HIDING = r"(?i)<[a-z][^<>]*>"  # one of these tags hides what is between them, where it says so
 _SAYS_SO = r"\bhidden\b|display\s*:\s*none"
@@ -210,7 +211,8 @@ _BACKTICKS = r"`+|\n(?=[ \t]*\n)"
 def _unseen(text: str) -> Iterator[tuple[str, int]]:
     """Yield each text that the page does not show, with the line that it begins on; the code is blanked out."""
     line = counted = 0
-    for match in re.finditer(_UNSEEN, text):
+    pattern = "|".join(part for beginning, part in _UNSEEN if beginning in text)
+    for match in re.finditer(f"(?ims){pattern}", text) if pattern else ():
         kind = match.lastgroup or "comment"
         line += text.count("\n", counted, match.start(kind))
         counted = match.start(kind)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from math import log1p
 
@@ -14,7 +13,11 @@ from skillgate.static.code import syntax_error
 from skillgate.static.features import VAGUE_FREE, Features, features
 from skillgate.static.substance import stems, substance
 from skillgate.static.text import (
+    DECISION,
+    EXAMPLES,
     MIN_PROSE_WORDS,
+    TROUBLE,
+    Phrase,
     Place,
     base,
     described_in_english,
@@ -304,21 +307,6 @@ def _folder(skill: Skill, name: str, files: frozenset[str], bonus: float) -> Evi
 
 # -- The parts of the text
 
-_EXAMPLES = re.compile(
-    r"(?<!non-)\bexamples?\b|^(?:\d+[.)]? )?(?:basic |quick |common )?usage(?: (?:patterns?|guide|notes?"
-    r"|instructions?))?\W*$|\bquick ?start\b|\bhow to use\b|\bwalk-?through\b"
-    r"|\bsample (?:input|output|code|usage|session)s?\b"
-)
-_TROUBLE = re.compile(
-    r"\b(?:troubleshoot\w*|faq|frequently asked|edge cases?|pitfalls?|gotchas?|failure modes?|limitations"
-    r"|(?:common|known) (?:\w+ )?(?:issues?|problems?|errors?|mistakes?|failures?|traps?)"
-    r"|when (?:things|it) (?:go|goes|fails?))\b|^(?:\d+[.)]? )?error handling\W*$"
-)
-_DECISION = re.compile(
-    r"\b(?:when (?:not )?to (?:use|choose|pick)|use when|best for|compar(?:ison|ing)|trade-?offs?|choos(?:e|ing)|versus"
-    r"|vs|decision (?:tree|matrix|guide|table|aid|framework|criteria|flow\w*|points?))\b"
-)
-
 
 @documented("""Does the skill have the parts that a reader looks for: sections, code, examples, troubleshooting, tables?
 
@@ -341,8 +329,8 @@ def _structural_completeness(skill: Skill) -> Measured:
             _steps(sections, ((6, 0.20), (4, 0.15), (2, 0.10)), "sections that hold something", "sections"),
             _steps(len(blocks), ((5, 0.20), (3, 0.15), (1, 0.10)), "code blocks", "code"),
             _steps(len(languages), ((3, 0.15), (2, 0.10)), "languages of code blocks", "code"),
-            _section(skill, _EXAMPLES, "an Examples or Usage section", "examples"),
-            _section(skill, _TROUBLE, "a section on troubleshooting or edge cases", "troubleshooting"),
+            _section(skill, EXAMPLES, "an Examples or Usage section", "examples"),
+            _section(skill, TROUBLE, "a section on troubleshooting or edge cases", "troubleshooting"),
             _table(skill),
             _decision(skill),
         )
@@ -355,11 +343,11 @@ def _steps(count: int, steps: tuple[tuple[int, float], ...], what: str, advice: 
     return Evidence(f"{count} {what}", points, most, advice=None if points else advice)
 
 
-def _section(skill: Skill, pattern: re.Pattern[str], what: str, advice: str) -> Evidence:
-    place = heading(skill, pattern)
+def _section(skill: Skill, phrase: Phrase, what: str, advice: str) -> Evidence:
+    place = heading(skill, phrase)
     if place is not None:
         return Evidence(f"section “{place.text}”", 0.15, 0.15, place.line)
-    thin = next((item for item in skill.headings if item.level > 1 and pattern.search(item.text.lower())), None)
+    thin = next((item for item in skill.headings if item.level > 1 and phrase.search(item.text.lower())), None)
     if thin is None:
         return Evidence(f"no {what.partition(' ')[2]}", 0.0, 0.15, advice=advice)
     return Evidence(f"“{excerpt(thin.text)}” holds too little", 0.0, 0.15, thin.line, advice)
@@ -372,9 +360,9 @@ def _table(skill: Skill) -> Evidence:
 
 
 def _decision(skill: Skill) -> Evidence:
-    place = heading(skill, _DECISION)
+    place = heading(skill, DECISION)
     lines = [place.line] if place else []
-    lines += [line for line, cells in skill.table_headers if any(_DECISION.search(cell.lower()) for cell in cells)]
+    lines += [line for line, cells in skill.table_headers if any(DECISION.search(cell.lower()) for cell in cells)]
     if not lines:
         return Evidence("no decision aid", 0.0, 0.05, advice="decision")
     return Evidence("a decision aid", 0.05, 0.05, min(lines))
@@ -456,12 +444,15 @@ def _repetition(skill: Skill) -> Evidence:
 ALONE = 0.50
 HANDS_OVER, MOST_HANDS_OVER = 0.50, 4
 EACH, MOST = 0.08, 0.25
-_RELATED_HEADING = re.compile(
+_RELATED_HEADING = Phrase(
     r"^[\W_]*(?:\d{1,3}(?:\.\d{1,3}){0,3}[\W_]+)?"  # marks of bold and code, emoji, and a number
     r"(?:related(?: (?:skills?|agents?|commands?|resources?|reading|topics?|docs|documentation|files?))?|see also"
-    r"|(?:companion|sibling) skills?|works (?:well )?with(?: other skills)?|integration with other skills)[\W_]*$"
+    r"|(?:companion|sibling) skills?|works (?:well )?with(?: other skills)?|integration with other skills)[\W_]*$",
+    ("related", "see also", "companion", "sibling", "works ", "integration with"),
 )
-_RELATED_LINE = re.compile(r"^\W{0,4}(?:see also\b|related(?: (?:skills?|agents?|commands?))?\s?:)", re.MULTILINE)
+_RELATED_LINE = Phrase(
+    r"(?m)^\W{0,4}(?:see also\b|related(?: (?:skills?|agents?|commands?))?\s?:)", ("see also", "related")
+)
 
 
 @documented("""\

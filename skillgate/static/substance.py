@@ -20,12 +20,13 @@ from skillgate.skill.language import CONNECTING, ORDERS, PLAIN, language_of, wor
 
 # -- Words
 
-TOKEN = re.compile(r"[^\W\d_][\w'’-]*|◌|\d[\w.,%:]*")
+# No class has several characters above U+00FF: such a class takes long to compile.
+TOKEN = re.compile(r"[^\W\d_][\w'-]*(?:’[\w'-]*)*|◌|\d[\w.,%:]*")
 _LEAST = 8  # words; a shorter statement names something, and hardly says what to do and when
 _FRAME = 2  # function words that a sentence of so many words has at least
 
 _SPAN = re.compile(r"(`+)([^`]+)\1")
-_LINKED = re.compile(r"\[[^\[\]]*\]\([^()]*\)")
+_LINKED = r"\[[^\[\]]*\]\([^()]*\)"
 _ORDINARY = PLAIN | ORDERS | CONNECTING
 _SPLIT = re.compile(r"(?<=[.!?])\s+|\s\|\s")
 
@@ -81,7 +82,7 @@ _NOTABLE = frozenset(map(str.lower, _OPENERS)) | _ARTICLES | _FORWARD
 _CLOSED_FIRST = re.compile(r"\A(?:(?!\*\*).)*[^\s*(\[\"]\*\*(?!\w)", re.DOTALL)
 _GERUND = 6  # letters that a capitalised word in "ing" must exceed: "String" opens no sentence
 _SHORTENED = word_set("e g i vs etc cf no approx")
-_ORDER = re.compile(r"[^\W\d_][\w'’-]*|◌|\d[\w.,%:]*|[.!?](?=\s|\Z)|[;:,()|\"“”‘'*_#>→—–/=+&-]+")
+_ORDER = re.compile(TOKEN.pattern + r"|[.!?](?=\s|\Z)|(?:[;:,()|\"'*_#>/=+&-]+|[“”→]+|[‘—–]+)+")
 
 
 def order(text: str) -> tuple[int, int]:
@@ -135,7 +136,7 @@ _SHORT = 5  # words; shorter statements repeat as labels do
 _SAME_SHAPE = 20  # lines of code of one shape that count; more are data or padding
 _SPEAKS = 100  # words of a text that could speak of each of its code blocks
 _FEW_SHAPES = 2  # a block of so few shapes and so many lines is padding as a whole
-_UNDERLINE = re.compile(r" {0,3}(?:=+|-+)\s*$")
+_UNDERLINE = r" {0,3}(?:=+|-+)\s*$"
 _WORD = re.compile(r"[a-z]{4,}")
 _CODE = re.compile(r"`([^`]+)`")
 _NAME = re.compile(r"[^\W\d_]\w*")
@@ -247,9 +248,12 @@ def _filler_blocks(skill: Skill, said: Sequence[Statement], *, english: bool) ->
     return kinds
 
 
+_BETWEEN = frozenset(",;:|/◌()+→—–")
+
+
 def _is_unframed(text: str) -> bool:
     """Whether a text is neither a sentence nor a list: many words, no function word, no order, nothing between them."""
-    if re.search(r"[,;:|/◌()+→—–]", text):
+    if not _BETWEEN.isdisjoint(text):
         return False
     return not any(word in PLAIN or word in CONNECTING or word in ORDERS for word in TOKEN.findall(text.lower()))
 
@@ -414,7 +418,7 @@ def spans(skill: Skill) -> frozenset[str]:
         dead = {link.span.line for link in skill.links if link.dead}
         text = skill.documents[0].text if skill.documents else ""
         rows = enumerate(text.split("\n") if "`" in text else (), start=1)
-        found = (_LINKED.sub("", row) if number in dead else row for number, row in rows if "`" in row)
+        found = (re.sub(_LINKED, "", row) if number in dead else row for number, row in rows if "`" in row)
         code = " ".join(span for row in found if "```" not in row for span in _CODE.findall(row))
         _spans[:] = [(skill, frozenset(map(stem, _WORD.findall(code.lower()))))]
     return _spans[0][1]
@@ -432,7 +436,7 @@ def _without(skill: Skill, kinds: dict[int, str], code: dict[int, frozenset[int]
     for heading in skill.headings:
         if not (heading.words or heading.code_lines or heading.links):
             dropped.add(heading.line)
-        if rows[heading.line : heading.line + 1] and _UNDERLINE.match(rows[heading.line]):
+        if rows[heading.line : heading.line + 1] and re.match(_UNDERLINE, rows[heading.line]):
             dropped.add(heading.line + 1)
     if not dropped:
         return skill

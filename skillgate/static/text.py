@@ -41,7 +41,7 @@ def hit(
 MIN_PROSE_WORDS = 40  # below this a skill says too little to be credited with anything by default
 NO_PROSE_WORDS = 10  # so few say nothing; from here on it grows
 EXCERPT = 60
-_SENTENCE_END = re.compile(r"[.!?](?=\s)")
+_SENTENCE_END = r"[.!?](?=\s)"
 
 
 class Place(NamedTuple):
@@ -51,10 +51,25 @@ class Place(NamedTuple):
     line: int
 
 
-def heading(skill: Skill, pattern: re.Pattern[str]) -> Place | None:
+class Phrase(NamedTuple):
+    """A pattern, and words of which each match holds one: few texts do, so that most patterns are never compiled."""
+
+    pattern: str
+    words: tuple[str, ...]
+
+    def finditer(self, text: str) -> Iterator[re.Match[str]]:
+        """Yield the matches."""
+        return re.finditer(self.pattern, text) if any(word in text for word in self.words) else iter(())
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """Return the first match."""
+        return next(self.finditer(text), None)
+
+
+def heading(skill: Skill, phrase: Phrase) -> Place | None:
     """Find the first heading below the title that matches and whose section holds something."""
     for item in skill.headings:
-        if item.level > 1 and item.counts and pattern.search(item.text.lower()):
+        if item.level > 1 and item.counts and phrase.search(item.text.lower()):
             return Place(excerpt(item.text), item.line)
     return None
 
@@ -71,9 +86,9 @@ def titles(skill: Skill) -> Iterator[tuple[Heading, str]]:
             yield item, title
 
 
-def first_sentence(skill: Skill, pattern: re.Pattern[str]) -> Place | None:
+def first_sentence(skill: Skill, phrase: Phrase) -> Place | None:
     """Find the first sentence of prose that matches; the prose is searched once, so time stays linear."""
-    match = pattern.search(skill.prose)
+    match = phrase.search(skill.prose)
     return None if match is None else sentence_at(skill, match.start())
 
 
@@ -120,7 +135,7 @@ def one_edit_apart(word: str, other: str) -> bool:
 def sentences(text: str) -> Iterator[tuple[str, int]]:
     """Split at ``.``, ``!`` or ``?`` before white space; each sentence with its offset."""
     start = 0
-    for match in _SENTENCE_END.finditer(text):
+    for match in re.finditer(_SENTENCE_END, text):
         yield text[start : match.end()], start
         start = match.end()
     if start < len(text):
@@ -139,7 +154,7 @@ def _directories(skill: Skill, path: str) -> Iterator[str]:
         directory = directory.rpartition("/")[0]
 
 
-_DIRECTIVE = re.compile(r"(?<![\w-])_?(?:MUST|NEVER|ALWAYS)_?(?![\w-])")
+_DIRECTIVE = r"(?<![\w-])_?(?:MUST|NEVER|ALWAYS)_?(?![\w-])"
 
 
 def directives(skill: Skill) -> tuple[Place, ...]:
@@ -149,7 +164,7 @@ def directives(skill: Skill) -> tuple[Place, ...]:
         if "MUST" not in block.text and "NEVER" not in block.text and "ALWAYS" not in block.text:
             continue
         line, start = block.line, 0
-        for match in _DIRECTIVE.finditer(block.text):
+        for match in re.finditer(_DIRECTIVE, block.text):
             line += block.text.count("\n", start, match.start())
             start = match.start()
             found.append(Place(text=match[0].strip("_"), line=line))
@@ -208,48 +223,91 @@ def is_absent(skill: Skill) -> bool:
     return missing or (cut.yaml is not None and not cut.yaml.strip())
 
 
+# -- Headings of the parts that a reader looks for
+
+EXAMPLES = Phrase(
+    r"(?<!non-)\bexamples?\b|^(?:\d+[.)]? )?(?:basic |quick |common )?usage(?: (?:patterns?|guide|notes?"
+    r"|instructions?))?\W*$|\bquick ?start\b|\bhow to use\b|\bwalk-?through\b"
+    r"|\bsample (?:input|output|code|usage|session)s?\b",
+    ("example", "usage", "quick", "how to use", "walk", "sample "),
+)
+TROUBLE = Phrase(
+    r"\b(?:troubleshoot\w*|faq|frequently asked|edge cases?|pitfalls?|gotchas?|failure modes?|limitations"
+    r"|(?:common|known) (?:\w+ )?(?:issues?|problems?|errors?|mistakes?|failures?|traps?)"
+    r"|when (?:things|it) (?:go|goes|fails?))\b|^(?:\d+[.)]? )?error handling\W*$",
+    (
+        *("troubleshoot", "faq", "frequently asked", "edge case", "pitfall", "gotcha", "failure mode", "limitation"),
+        *("common ", "known ", "when things", "when it", "error handling"),
+    ),
+)
+DECISION = Phrase(
+    r"\b(?:when (?:not )?to (?:use|choose|pick)|use when|best for|compar(?:ison|ing)|trade-?offs?|choos(?:e|ing)|versus"
+    r"|vs|decision (?:tree|matrix|guide|table|aid|framework|criteria|flow\w*|points?))\b",
+    ("when to ", "when not to ", "use when", "best for", "compar", "trade", "choos", "versus", "vs", "decision "),
+)
+
+
 # -- What a skill works from, what it delivers, and whom it orchestrates
 
 _FORMS = r"(?:format|formatted|structure|structured|schema|template|table|json|csv|yaml|xml|markdown|html)"
 _THINGS = r"(?:outputs?|reports?|responses?|results?|answers?|findings|summary)"
 _ONE = r"(?:an?|the|one|two|three|each|all|only|its|your|◌)"
 # Each pattern begins with what is rare, and what must stand before it is looked at where it was found: far cheaper.
-_SUBJECT = re.compile(r"(?:◌|\b(?:it|skill|script|command|tool|step|this|which|that))(?: (?:then|also|always|only))?\Z")
-_ORDERED = re.compile(r"(?:\A|[\n.,;:!?*_(]|\b(?:then|and|finally)) ?\Z")
+_SUBJECT = r"(?:◌|\b(?:it|skill|script|command|tool|step|this|which|that))(?: (?:then|also|always|only))?\Z"
+_ORDERED = r"(?:\A|[\n.,;:!?*_(]|\b(?:then|and|finally)) ?\Z"
 _BEFORE = 30  # characters that are looked at
-_OUTPUT_HEADING = re.compile(
+_OUTPUT_HEADING = Phrase(
     r"\boutputs?\b|\b(?:report|response|result|reply|answer|return|file) (?:format|structure|template)"
-    r"|\bdeliverables?\b"
+    r"|\bdeliverables?\b",
+    ("output", " format", " structure", " template", "deliverable"),
 )
 # The output (report, result …) is, has or comes in a form; or somebody is told to write (format, return …) it as one.
-_OUTPUT = re.compile(
-    rf"\b{_THINGS}(?:(?: \w+){{0,2}} (?:is|are|as|in|has|have|must|should|follows?)\b[^.\n]{{0,40}}\b{_FORMS}\b"
-    rf"|(?P<written>[^.\n]{{0,30}}\b(?:as|in)\b[^.\n]{{0,30}}\b{_FORMS}\b))|\boutput format\s?(?::|is\b)"
+_OUTPUT = Phrase(
+    rf"\b{_THINGS}(?:(?: \w+){{0,2}} (?:is|are|as|in|has|have|must|should|follows?)\b[^.\n]{{0,40}}"
+    rf"|(?P<written>[^.\n]{{0,30}}\b(?:as|in)\b[^.\n]{{0,30}}))\b{_FORMS}\b|\boutput format\s?(?::|is\b)",
+    ("output", "report", "response", "result", "answer", "findings", "summary"),
 )
-_WRITTEN = re.compile(r"\b(?:formats?|writes?|returns?|prints?|presents?|renders?|emits?)\b[^.\n]*\Z")
-_OUTPUT_LABEL = re.compile(
-    r"^\W{0,4}(?:expected |final )?(?:output|response|report)s?(?: format)?\W{0,3}:\W{0,3}\w", re.MULTILINE
+_WRITTEN = r"\b(?:formats?|writes?|returns?|prints?|presents?|renders?|emits?)\b[^.\n]*\Z"
+_OUTPUT_LABEL = Phrase(
+    r"(?m)^\W{0,4}(?:expected |final )?(?:output|response|report)s?(?: format)?\W{0,3}:\W{0,3}\w",
+    ("output", "response", "report"),
 )
 # Somebody that is this skill returns something; or the order to return it.
-_RETURNS = re.compile(r" (?:returns|produces|generates|outputs|prints|writes|emits|creates) (?:◌|\w)")
-_RETURN = re.compile(rf"(?:return|produce|output|print|emit|deliver|report) {_ONE}\b")
-_RETURN_LABEL = re.compile(r"^\W{0,4}(?:returns?|produces?)\W{0,3}:", re.MULTILINE)
-_INPUT_HEADING = re.compile(r"^(?:\d+[.)]? )?(?:required |expected |command )?(?:inputs?|parameters?|arguments?)\b")
-_INPUT_COLUMN = re.compile(r"^(?:inputs?|parameters?|params?|arguments?|options?|flags?)\b")
-_ACCEPTS = re.compile(r" (?:accepts|receives|takes|expects) (?:◌|\w)")
-_INPUT = re.compile(
+_RETURNS = Phrase(
+    r" (?:returns|produces|generates|outputs|prints|writes|emits|creates) (?:◌|\w)",
+    (" returns ", " produces ", " generates ", " outputs ", " prints ", " writes ", " emits ", " creates "),
+)
+_RETURN = Phrase(
+    rf"(?:return|produce|output|print|emit|deliver|report) {_ONE}\b",
+    ("return ", "produce ", "output ", "print ", "emit ", "deliver ", "report "),
+)
+_RETURN_LABEL = Phrase(r"(?m)^\W{0,4}(?:returns?|produces?)\W{0,3}:", ("return", "produce"))
+_INPUTS = ("input", "parameter", "argument")
+_INPUT_HEADING = Phrase(
+    r"^(?:\d+[.)]? )?(?:required |expected |command )?(?:inputs?|parameters?|arguments?)\b", _INPUTS
+)
+_INPUT_COLUMN = Phrase(
+    r"^(?:inputs?|parameters?|params?|arguments?|options?|flags?)\b", (*_INPUTS, "param", "option", "flag")
+)
+_ACCEPTS = Phrase(r" (?:accepts|receives|takes|expects) (?:◌|\w)", (" accepts ", " receives ", " takes ", " expects "))
+_INPUT = Phrase(
     r"(?:inputs?|parameters?|arguments?) (?:is|are|must|should|may|can|has|have)\b"
-    r"|\bas (?:its |an |the )?(?:inputs?|arguments?|parameters?)\b|\$arguments\b"
+    r"|\bas (?:its |an |the )?(?:inputs?|arguments?|parameters?)\b|\$arguments\b",
+    _INPUTS,
 )
-_INPUT_LABEL = re.compile(
-    rf"^(?:given {_ONE}\b|\W{{0,4}}(?:required |expected )?(?:inputs?|parameters?|arguments?)\W{{0,3}}:)", re.MULTILINE
+_INPUT_LABEL = Phrase(
+    rf"(?m)^(?:given {_ONE}\b|\W{{0,4}}(?:required |expected )?(?:inputs?|parameters?|arguments?)\W{{0,3}}:)",
+    ("given ", *_INPUTS),
 )
-_VERB = re.compile(r"\b(?:orchestrat|coordinat|dispatch|delegat)(?:es?|ing)?\b|\bmanag(?:es?|ing)\b")
-_OTHERS = re.compile(r"\b(?:sub-?agents?|agents?|specialists?|workers?|sub-?tasks?|workflows?|other skills)\b")
-_MANAGED = re.compile(r"\W{1,3}(?:the |a |an |your )?(?:[\w-]{1,30} )?workflows?\b")
-_NEGATED = re.compile(r"\b(?:not|never|no|without|avoid|cannot|instead of|rather than)\b|n['’]t\b")
+_VERB = Phrase(
+    r"\b(?:orchestrat|coordinat|dispatch|delegat)(?:es?|ing)?\b|\bmanag(?:es?|ing)\b",
+    ("orchestrat", "coordinat", "dispatch", "delegat", "manag"),
+)
+_OTHERS = r"\b(?:sub-?agents?|agents?|specialists?|workers?|sub-?tasks?|workflows?|other skills)\b"
+_MANAGED = r"\W{1,3}(?:the |a |an |your )?(?:[\w-]{1,30} )?workflows?\b"
+_NEGATED = r"\b(?:not|never|no|without|avoid|cannot|instead of|rather than)\b|n['’]t\b"
 _SUBJECTS = frozenset(("skill", "it", "that", "which", "who", "and", "then", "or", "also", "agent", "workflow"))
-_END = re.compile(r"[.!?](?=\s)|\n\n")
+_END = r"[.!?](?=\s)|\n\n"
 _REACH = 70  # characters after the verb within which the agents it orchestrates must be named
 
 
@@ -260,7 +318,7 @@ def output_place(skill: Skill) -> Place | None:
         return place
     for match in _OUTPUT.finditer(skill.prose):
         start = match.start()
-        if match["written"] is None or _WRITTEN.search(skill.prose, max(0, start - 2 * _BEFORE), start):
+        if match["written"] is None or re.compile(_WRITTEN).search(skill.prose, max(0, start - 2 * _BEFORE), start):
             return sentence_at(skill, start)
     return None
 
@@ -270,10 +328,10 @@ def returns_place(skill: Skill) -> Place | None:
     return _after(skill, _RETURNS, _SUBJECT) or _after(skill, _RETURN, _ORDERED) or first_sentence(skill, _RETURN_LABEL)
 
 
-def _after(skill: Skill, pattern: re.Pattern[str], before: re.Pattern[str]) -> Place | None:
+def _after(skill: Skill, phrase: Phrase, before: str) -> Place | None:
     """Find the first match that has something of a kind right before it."""
-    for match in pattern.finditer(skill.prose):
-        if before.search(skill.prose[max(0, match.start() - _BEFORE) : match.start()]):
+    for match in phrase.finditer(skill.prose):
+        if re.search(before, skill.prose[max(0, match.start() - _BEFORE) : match.start()]):
             return sentence_at(skill, match.start())
     return None
 
@@ -296,10 +354,10 @@ def orchestrates_place(skill: Skill) -> Place | None:
     """
     prose = skill.prose
     for verb in _VERB.finditer(prose):
-        after = _END.split(prose[verb.end() : verb.end() + _REACH], maxsplit=1)[0]
-        before = _END.split(prose[max(0, verb.start() - _REACH) : verb.start()])[-1]
-        what = _MANAGED.match(after) if verb[0].startswith("manag") else _OTHERS.search(after)
-        if what and _is_verb(verb[0], before) and not _NEGATED.search(before):
+        after = re.split(_END, prose[verb.end() : verb.end() + _REACH], maxsplit=1)[0]
+        before = re.split(_END, prose[max(0, verb.start() - _REACH) : verb.start()])[-1]
+        what = re.match(_MANAGED, after) if verb[0].startswith("manag") else re.search(_OTHERS, after)
+        if what and _is_verb(verb[0], before) and not re.search(_NEGATED, before):
             return sentence_at(skill, verb.start())
     return None
 

@@ -27,6 +27,8 @@ CHECKED = {"python": "python", "py": "python", "python3": "python", "json": "jso
 CHECKED |= {"yaml": "yaml", "yml": "yaml"}
 MAX_PARSED = 1 << 19  # characters of a skill's other files that are parsed
 DESCRIPTION_CHARACTERS = 1_024  # that every client takes
+NAME_CHARACTERS = 64
+_OF_NAMES = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
 
 SPECIFIED = ("name", "description", "license", "compatibility", "metadata", "allowed-tools")  # by the specification
 CLAUDE_CODE = (  # what Claude Code adds to those fields, as of 2026-11
@@ -117,8 +119,14 @@ def _may_not_parse(skill: Skill) -> bool:
 
 def may_deceive(text: str) -> bool:
     """Whether a text may have a link that runs code, an odd host, or an image with a query."""
-    odd = not text.isascii() and re.search(ODD_HOST, text) is not None
-    return odd or "cript:" in text or re.search(IMAGE_WITH_QUERY, text) is not None
+    if "cript:" in text or ("://" in text and not text.isascii() and re.search(ODD_HOST, text)):
+        return True
+    return ("![" in text or "data:" in text) and re.search(IMAGE_WITH_QUERY, text) is not None
+
+
+def _is_name(text: str) -> bool:
+    """Whether a text is what the specification calls a name: words of lower-case letters and digits, with hyphens."""
+    return len(text) <= NAME_CHARACTERS and all(text.split("-")) and _OF_NAMES.issuperset(text)
 
 
 # Looked for word by word, which is far cheaper than by a pattern: the rules on security look at every file.
@@ -181,9 +189,7 @@ NEEDS: dict[str, tuple[str, ...] | Callable[[Skill], bool]] = {
     "category_unknown": ("category:",),
     "name_mismatch": lambda skill: skill.frontmatter.text("name") != skill.root.name,
     "unknown_field": lambda skill: any(key not in SPECIFIED for key in skill.frontmatter.values),
-    "name_invalid": lambda skill: (
-        not re.fullmatch(r"(?=.{1,64}\Z)[a-z0-9]+(?:-[a-z0-9]+)*+", skill.frontmatter.text("name"))
-    ),
+    "name_invalid": lambda skill: not _is_name(skill.frontmatter.text("name")),
     "name_missing": lambda skill: not skill.frontmatter.text("name").strip(),
     "no_final_newline": lambda skill: not all(document.text.endswith("\n") for document in skill.documents),
     "backslash_path": ("\\",),

@@ -45,12 +45,17 @@ _DROPS = ("ignore ", "disregard ", "forget ", "override ", "bypass ")
 # Lower-case, each with its deed in the words of the message. The third: only in hidden text. The fourth: each match
 # contains one of these words, and looking for them is cheaper than compiling the pattern.
 _PATTERNS = (
-    (rf"{_DROP} {_EARLIER} {_RULES}\b", _INSTRUCTIONS, False, _DROPS),
+    (
+        rf"{_DROP} {_EARLIER} {_RULES}\b",
+        _INSTRUCTIONS,
+        False,
+        (" instruct", " prompt", " directives", " guidelines", " commands", " constraints", " guardrails", " rules"),
+    ),
     (
         rf"{_DROP} (?:instructions|everything) (?:above|before this|given (?:so far|before)|you were given)\b",
         _INSTRUCTIONS,
         False,
-        _DROPS,
+        ("instructions above", "everything above", " before this", " given so far", " given before", " you were given"),
     ),
     (rf"\byou are now (?:{_FREED})", _LIMITS, False, ("you are now ",)),
     (

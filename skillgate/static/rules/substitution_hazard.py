@@ -28,7 +28,7 @@ from skillgate.model.skill import Document, Skill, Span
 from skillgate.static import Hits, rule
 from skillgate.static.text import is_absent
 
-_PLACEHOLDER = re.compile(r"(?<!\\)\$(\d)(?!\w)")
+_PLACEHOLDER = r"(?<!\\)\$(\d)(?!\w)"
 _MONEY = r"(?:[.,]\d|[ ]?(?:million|billion|thousand|bn|per\b|USD)|/[a-z])"
 _LONGEST_UNIT = 12  # characters of what follows a sum of money, and more
 _DECLARED = ("argument-hint", "arguments")
@@ -57,7 +57,7 @@ def _first(line: str, *, meant: bool) -> re.Match[str] | None:
     Without a meant one, a sum of money comes last.
     """
     awk, money = _Awk(line), None
-    for match in _PLACEHOLDER.finditer(line):
+    for match in re.finditer(_PLACEHOLDER, line):
         if _is_money(line, match):
             if meant:
                 return match
@@ -99,7 +99,7 @@ def _is_meant(skill: Skill, document: Document) -> bool:
     if re.search(r"(?<!\\)\$ARGUMENTS\b", document.text):
         return True
     texts = (text for block in document.blocks for text in block.text.split("\n"))
-    return any(not _is_money(text, match) for text in texts if "$" in text for match in _PLACEHOLDER.finditer(text))
+    return any(not _is_money(text, match) for text in texts if "$" in text for match in re.finditer(_PLACEHOLDER, text))
 
 
 def _is_money(line: str, match: re.Match[str]) -> bool:
