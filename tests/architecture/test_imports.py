@@ -13,7 +13,7 @@ from skillgate.registry import Room
 from tests.architecture.source import ROOT, Module, modules
 
 WORLD = {"os", "socket", "subprocess", "time", "random", "pathlib", "shutil", "tempfile", "io", "secrets", "datetime"}
-PURE_IN_SKILL = {"frontmatter", "language", "links", "markdown", "parse", "similarity", "suppressions"}
+PURE_IN_SKILL = {"commonmark", "frontmatter", "language", "links", "markdown", "parse", "similarity", "suppressions"}
 DOORS_IN_SKILL = {"find", "git", "tree", "walk"}
 POSIX_ONLY = {
     "crypt",
@@ -49,6 +49,7 @@ KEEPERS = {  # the one module that may import a package of an extra
     "skillgate.bench.importing.rows": {"pyarrow"},  # within a function
     "skillgate.bench.scorers.json_schema": {"jsonschema", "referencing"},
     "skillgate.bench.schemas": {"jsonschema", "jsonschema_specifications", "referencing"},
+    "skillgate.invocations.formats": {"msgspec"},  # within a function
     "skillgate.invocations.formats._struct": {"msgspec"},
     "skillgate.invocations.exporting": {"pyarrow"},  # within a function
     "skillgate.invocations.serving": {"google"},  # within functions
