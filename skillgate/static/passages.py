@@ -238,20 +238,23 @@ def _hidden_elements(text: str) -> Iterator[tuple[str, int]]:
 
 def _without_code_spans(text: str) -> str:
     """Blank out code spans; every other character keeps its place."""
-    runs = list(re.finditer(_BACKTICKS, text))
+    if "`" not in text:
+        return text
+    runs = [run.span() for run in re.finditer(_BACKTICKS, text)]
     closes: list[int] = [0] * len(runs)
     nearest: dict[int, int] = {}
     for index in range(len(runs) - 1, -1, -1):
-        if runs[index][0] == "\n":
+        start, end = runs[index]
+        if text[start] == "\n":
             nearest = {}
             continue
-        length = len(runs[index][0])
-        closes[index] = nearest.get(length, 0)
-        nearest[length] = runs[index].end()
+        closes[index] = nearest.get(end - start, 0)
+        nearest[end - start] = end
     parts, done = [], 0
-    for run, close in zip(runs, closes, strict=True):
-        if close and run.start() >= done:
-            parts += [text[done : run.start()], re.sub(r"[^\n]", " ", text[run.start() : close])]
+    for (start, _), close in zip(runs, closes, strict=True):
+        if close and start >= done:
+            rows = text[start:close].split("\n")
+            parts += [text[done:start], "\n".join([" " * len(row) for row in rows])]
             done = close
     return "".join([*parts, text[done:]])
 
