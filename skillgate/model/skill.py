@@ -330,7 +330,7 @@ def anchor_key(text: str) -> str:
     Sites make anchors by differing rules for hyphens, punctuation and repeats; what differs in letters or digits leads
     nowhere in any of them.
     """
-    return "".join(character for character in text.casefold() if character.isalnum())
+    return "".join(filter(str.isalnum, text.casefold()))
 
 
 BETWEEN_BLOCKS = "\n\n"  # in ``Skill.prose``: no sentence continues across it

@@ -253,8 +253,9 @@ def _without_code_spans(text: str) -> str:
     parts, done = [], 0
     for (start, _), close in zip(runs, closes, strict=True):
         if close and start >= done:
-            rows = text[start:close].split("\n")
-            parts += [text[done:start], "\n".join([" " * len(row) for row in rows])]
+            span = text[start:close]
+            blank = "\n".join([" " * len(row) for row in span.split("\n")]) if "\n" in span else " " * len(span)
+            parts += [text[done:start], blank]
             done = close
     return "".join([*parts, text[done:]])
 

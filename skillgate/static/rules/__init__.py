@@ -142,7 +142,8 @@ def _may_not_parse(skill: Skill) -> bool:
 def may_deceive(text: str) -> bool:
     """Whether a text may have a link that runs code, an odd host, or an image with a query."""
     odd = not text.isascii() and re.search(ODD_HOST, text) is not None
-    return odd or "cript:" in text or re.search(IMAGE_WITH_QUERY, text) is not None
+    may_fetch = "![" in text or "data:" in text
+    return odd or "cript:" in text or (may_fetch and re.search(IMAGE_WITH_QUERY, text) is not None)
 
 
 # Looked for word by word, which is far cheaper than by a pattern: the rules on security look at every file.
