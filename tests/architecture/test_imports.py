@@ -13,7 +13,7 @@ from skillgate.registry import Room
 from tests.architecture.source import ROOT, Module, modules
 
 WORLD = {"os", "socket", "subprocess", "time", "random", "pathlib", "shutil", "tempfile", "io", "secrets", "datetime"}
-PURE_IN_SKILL = {"frontmatter", "language", "links", "markdown", "parse", "similarity", "suppressions"}
+PURE_IN_SKILL = {"commonmark", "frontmatter", "language", "links", "markdown", "parse", "similarity", "suppressions"}
 DOORS_IN_SKILL = {"find", "git", "tree", "walk"}
 POSIX_ONLY = {
     "crypt",
