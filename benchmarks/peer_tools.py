@@ -13,8 +13,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from benchmarks.static import ROOT
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -84,11 +82,8 @@ class Tool(NamedTuple):
 
 
 def skillgate() -> Tool:
-    """Describe this project's own tool; where it offers no cache, it is treated as one without."""
-    start = (sys.executable, "-m", "skillgate", "check")
-    told = subprocess.run([*start, "--help"], cwd=ROOT, capture_output=True, text=True, check=False)
-    cached = "--no-cache" in told.stdout
-    return Tool("skillgate", (*start, "--json", "{path}"), ("--no-cache",) if cached else (), () if cached else None)
+    """Describe this project's own tool."""
+    return Tool("skillgate", (sys.executable, "-m", "skillgate", "check", "--json", "{path}"), ("--no-cache",), ())
 
 
 def found(peer: Peer, folder: Path | None, named: Mapping[str, str]) -> Tool | None:

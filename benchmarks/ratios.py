@@ -16,6 +16,7 @@ import os
 import pstats
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 from collections import Counter
@@ -109,7 +110,9 @@ def by_module(corpus: Path, folder: Path) -> Iterator[str]:
     own: Counter[str] = Counter()
     for (file, _, function), (_, _, seconds, _, _) in pstats.Stats(str(output)).stats.items():  # type: ignore[attr-defined]
         path = file.replace("\\", "/")
-        name = path.rpartition("site-packages/")[2].removeprefix(f"{ROOT.as_posix()}/")
+        name = path.rpartition("site-packages/")[2]
+        for top in (ROOT, Path(sysconfig.get_path("stdlib"))):
+            name = name.removeprefix(f"{top.as_posix()}/")
         own[name if file != "~" else f"built-in: {function}"] += seconds
     total = sum(own.values())
     yield "| Module | Share of the time |"

@@ -43,6 +43,7 @@ INLINE_WORK = 600_000  # units of about two microseconds; published: 60,387
 
 _WORTH = re.compile(r"[\[`<\\&]|__")
 _SPECIAL = re.compile(r"[\n!#$%&*+\-:<=>@\[\\\]^_`{}~]")
+_BLANK = "\t\n\v\f\r \xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 _COMMENT_END = "comment end"
 
 
@@ -199,17 +200,42 @@ class _Token:
         self.type, self.tag, self.level = kind, tag, level
 
 
+_UNREAD = _Token("", "", 0)  # what rules write to it is of no use
+
+
 class _State(StateBlock):
     """The library's state, which only keeps the tokens that are read: no paragraph, list or cell around a text."""
+
+    def __init__(self, text: str, parser: MarkdownIt, environment: dict[str, Any], tokens: list[Token]) -> None:
+        super().__init__("", parser, environment, tokens)
+        self.src = text
+        rows = text.split("\n")
+        if not rows[-1].strip(" \t"):
+            del rows[-1]  # the library takes it for no line
+        start = 0
+        begins, ends, indents, columns = [], [], [], []
+        for row in rows:
+            size = len(row)
+            indent = size - len(row.lstrip(" \t"))
+            begins.append(start)
+            ends.append(start + size)
+            indents.append(indent)
+            columns.append(len(row[:indent].expandtabs(4)) if indent else 0)
+            start += size + 1
+        # One more than there are lines, as the library has it.
+        self.bMarks, self.eMarks = [*begins, len(text)], [*ends, len(text)]
+        self.tShift, self.sCount, self.bsCount = [*indents, 0], [*columns, 0], [0] * (len(rows) + 1)
+        self.lineMax = len(rows)
 
     def push(self, ttype: str, tag: str, nesting: int) -> Any:  # noqa: ANN401 - half of a token will do
         if nesting < 0:
             self.level -= 1
-        token = _Token(ttype, tag, self.level)
+        token = _UNREAD
+        if ttype in READ:
+            token = _Token(ttype, tag, self.level)
+            self.tokens.append(token)  # type: ignore[arg-type]
         if nesting > 0:
             self.level += 1
-        if ttype in READ:
-            self.tokens.append(token)  # type: ignore[arg-type]
         return token
 
 
@@ -235,8 +261,29 @@ def _block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     for rule in _OPENING.get(state.src[place], ()):
         if rule(state, start, end, silent):
             return True
-    is_single = start + 1 >= end or state.isEmpty(start + 1)  # nothing can underline it
-    return (not is_single and lheading(state, start, end, silent)) or paragraph(state, start, end, silent)
+    if _is_one_line(state, start, end):
+        token = state.push("inline", "", 0)
+        token.level += 1  # it is in a paragraph
+        token.content = state.src[place : state.eMarks[start]].strip(_BLANK)
+        state.line = start + 1
+        token.map = [start, start + 1]
+        return True
+    return lheading(state, start, end, silent) or paragraph(state, start, end, silent)
+
+
+def _is_one_line(state: StateBlock, start: int, end: int) -> bool:
+    """Whether it is certain that a paragraph ends with the line that it begins on, and nothing underlines it."""
+    following = start + 1
+    if end != state.lineMax:
+        return False
+    if following == end or state.isEmpty(following):
+        return True
+    if not 0 <= state.sCount[following] < state.blkIndent:
+        return False
+    outer, state.parentType = state.parentType, "paragraph"  # what may end one differs from what may end a list
+    is_ended = _ends_paragraph(state, following, end, True)
+    state.parentType = outer
+    return is_ended
 
 
 def _ending(*rules: Rule) -> Rule:
@@ -255,16 +302,19 @@ def _ending(*rules: Rule) -> Rule:
     return ends
 
 
+_INNER = (fence, _bounded_quote, hr)
+_OUTER = (*_INNER, _bounded_list, html_block, heading)
+_ends_paragraph = _ending(*_OUTER, _bounded_table)
+
+
 def _build() -> MarkdownIt:
     """Make the parser: every CommonMark rule matters to one count or another; the core rules do not run."""
     parser = _Parser("commonmark")
     block = parser.block.ruler
     block.before("table", "block", _block)
-    inner = (fence, _bounded_quote, hr)
-    outer = (*inner, _bounded_list, html_block, heading)
-    block.push("end of paragraph", _ending(*outer, _bounded_table), {"alt": ["paragraph", "reference"]})
-    block.push("end of quote", _ending(*outer), {"alt": ["blockquote"]})
-    block.push("end of list", _ending(*inner), {"alt": ["list"]})
+    block.push("end of paragraph", _ends_paragraph, {"alt": ["paragraph", "reference"]})
+    block.push("end of quote", _ending(*_OUTER), {"alt": ["blockquote"]})
+    block.push("end of list", _ending(*_INNER), {"alt": ["list"]})
     block.enableOnly(("block", "code", "end of paragraph", "end of quote", "end of list"))  # "code" for its indent
     parser.inline.ruler.at("html_inline", _comment_or_tag)
     return parser

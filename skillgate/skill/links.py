@@ -359,10 +359,10 @@ def unnamed(skill: Skill, files: set[str], others: Iterable[tuple[str, str] | No
     inside, left = skill.root.inside, set(files)
     for document in skill.documents if left else ():  # the cheap question first: most files are named by their path
         left -= {path.rstrip("./-") for path in re.findall(_PATH, document.text)} - {inside(document.file)}
+        left -= {inside(link.resolved) for link in document.links if link.resolved and link.resolved != document.file}
     names = Names(left)
     for document in skill.documents if left else ():
         left -= names.named_in(folded(document.text)) - {inside(document.file)}
-        left -= {inside(link.resolved) for link in document.links if link.resolved and link.resolved != document.file}
     for read in others if left else ():
         if read is None or not left:
             return set()

@@ -71,10 +71,9 @@ VAGUE = STOCK | word_set(
 )
 _VAGUE_STEMS = frozenset(map(stem, VAGUE))
 _NUMBER = re.compile(r"(?<![\w.])\d[\d.,]*(?:%|[a-zA-Z]{1,3}\b|(?=\W|\Z))")
-_NAMED = re.compile(
-    r"[\w-]+/[\w./-]+|\b(?:[a-z]+[A-Z]\w+|[A-Z][a-z0-9]+[A-Z]\w*|[a-z]+_[a-z_]+|[A-Z]{2,}\d*)\b"
-    r"|[\"“](?:(?!”)[^\"\n]){3,80}[\"”]"
-)
+_PATH = re.compile(r"[\w-]/[\w./-]")
+_IDENTIFIER = re.compile(r"\b(?:[a-z]+[A-Z]\w+|[A-Z][a-z0-9]+[A-Z]\w*|[a-z]+_[a-z_]+|[A-Z]{2,}\d*)\b")
+_QUOTED = re.compile(r"[\"“](?:(?!”)[^\"\n]){3,80}[\"”]")
 _SUFFIX = re.compile(r"(?<=\w)\.(\w+)")
 _SUFFIXES = word_set("py md js ts json yaml yml sh toml csv txt html css sql xml pdf docx xlsx go rs java rb")
 _LIST_NUMBER = " 0123456789.)"
@@ -192,9 +191,13 @@ def _names(words: set[str], least: int) -> bool:
 def _is_concrete(statement: Statement) -> bool:
     """Whether a statement names a thing: in a code span, as a path, a number, an identifier or in quotation marks."""
     text = statement.text
-    if "◌" in text or _NAMED.search(text) or not _SUFFIXES.isdisjoint(_SUFFIX.findall(text)):
-        return True
-    return _NUMBER.search(text.lstrip(_LIST_NUMBER)) is not None
+    return "◌" in text or bool(
+        ("/" in text and _PATH.search(text))
+        or ("." in text and not _SUFFIXES.isdisjoint(_SUFFIX.findall(text)))
+        or _IDENTIFIER.search(text)
+        or (('"' in text or "“" in text) and _QUOTED.search(text))
+        or _NUMBER.search(text.lstrip(_LIST_NUMBER))
+    )
 
 
 def _description(skill: Skill, found: Features) -> Features:

@@ -14,7 +14,7 @@ from skillgate.scoring.composite import penalty
 from skillgate.skill.frontmatter import as_meant
 from skillgate.static import antipatterns
 from skillgate.static.features import estimate, features
-from skillgate.static.rules import NEEDS, OPTIONAL
+from skillgate.static.rules import NEEDS, OPTIONAL, Searched
 from skillgate.static.subchecks import SUBCHECKS
 from skillgate.static.substance import substance
 from skillgate.static.text import MIN_PROSE_WORDS, lost
@@ -82,12 +82,12 @@ def judged_rule(name: str) -> Rule:
 
 def rules(skill: Skill, *, optional: bool) -> tuple[Rule, ...]:
     """Load the rules that can apply to a skill; most need something that most skills lack."""
-    text = "\n".join(document.text for document in skill.documents)
+    text = Searched("\n".join(document.text for document in skill.documents))
     names = (name for name in _rule_names() if optional or name not in OPTIONAL)
 
     def applies(name: str) -> bool:
-        needs = NEEDS.get(name, ("",))
-        return needs(skill) if callable(needs) else any(word in text for word in needs)
+        needs = NEEDS.get(name)
+        return needs is None or (needs(skill) if callable(needs) else any(word in text for word in needs))
 
     return tuple(rule(name) for name in names if applies(name))
 

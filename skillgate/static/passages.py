@@ -240,20 +240,24 @@ def _hidden_elements(text: str) -> Iterator[tuple[str, int]]:
 
 def _without_code_spans(text: str) -> str:
     """Blank out code spans; every other character keeps its place."""
-    runs = list(re.finditer(_BACKTICKS, text))
+    if "`" not in text:
+        return text
+    runs = [run.span() for run in re.finditer(_BACKTICKS, text)]
     closes: list[int] = [0] * len(runs)
     nearest: dict[int, int] = {}
     for index in range(len(runs) - 1, -1, -1):
-        if runs[index][0] == "\n":
+        start, end = runs[index]
+        if text[start] == "\n":
             nearest = {}
             continue
-        length = len(runs[index][0])
-        closes[index] = nearest.get(length, 0)
-        nearest[length] = runs[index].end()
+        closes[index] = nearest.get(end - start, 0)
+        nearest[end - start] = end
     parts, done = [], 0
-    for run, close in zip(runs, closes, strict=True):
-        if close and run.start() >= done:
-            parts += [text[done : run.start()], re.sub(r"[^\n]", " ", text[run.start() : close])]
+    for (start, _), close in zip(runs, closes, strict=True):
+        if close and start >= done:
+            span = text[start:close]
+            blank = "\n".join([" " * len(row) for row in span.split("\n")]) if "\n" in span else " " * len(span)
+            parts += [text[done:start], blank]
             done = close
     return "".join([*parts, text[done:]])
 

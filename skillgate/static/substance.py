@@ -28,7 +28,7 @@ _FRAME = 2  # function words that a sentence of so many words has at least
 _SPAN = re.compile(r"(`+)([^`]+)\1")
 _LINKED = r"\[[^\[\]]*\]\([^()]*\)"
 _ORDINARY = PLAIN | ORDERS | CONNECTING
-_SPLIT = re.compile(r"(?<=[.!?])\s+|\s\|\s")
+_SPLIT = re.compile(r" (?:(?<=[.!?] )|\| )")  # of a text with single spaces alone
 
 
 class Statement(NamedTuple):

@@ -15,6 +15,9 @@ DOCUMENTS = [
     "# A\n\ntext\n- list\n\n1. one\n   two\n\n> quote\nlazy\n\n```py\nx\n```\n\n***\n\n|a|b|\n|-|-|\n|c|d|\n",
     "Title\n===\n\nSub\n---\n\n    code\n\n<div>\n*x*\n</div>\n\n[a]: b 'c'\n\n[a] and <!-- x --> `y`\n",
     "- a\n- b\n\n  c\n* d\n+ e\n\n10) f\n~~~\ng\n~~~\n",
+    "\n \t\n\ttab\n - a\n\tb\n-\tc\n  d\n===\n> - e\n> f\n- g\n\n      h\n",
+    "- \u00a0i\x85\n- | j |\n  |---|\n  | k |\n \t",
+    "- a\n  ---\n- b\n---\n- c\n2. d\n- e\n    f\n1. g\n<b>\n- h\n| i |\n|---|\n- j\n  - k\n l\n> m\n> - n\no",
     "para\n# heading\npara\n> q\n- l\n1. n\n2. m\n<b>\n```\nf",
 ]
 

@@ -8,7 +8,7 @@ import pytest
 
 from skillgate.scoring.selection import GROUPS, HOUSE
 from skillgate.static import layer
-from skillgate.static.rules import NEEDS, OPTIONAL
+from skillgate.static.rules import COMMANDS, CREDENTIALS, NEEDS, OPTIONAL, SECRETS, Searched
 from tests.static.cases import declared, skill_of, tables
 
 if TYPE_CHECKING:
@@ -43,6 +43,18 @@ def test_sub_checks_are_listed_heaviest_first() -> None:
 
 def test_opt_in_rules_are_known_without_loading_them() -> None:
     assert {name for name in layer.RULES.names() if layer.rule(name).optional} == OPTIONAL
+
+
+def test_a_searched_text_holds_what_a_text_holds() -> None:
+    words = [
+        *COMMANDS,
+        *CREDENTIALS,
+        *SECRETS,
+        *(word for needs in NEEDS.values() if not callable(needs) for word in needs),
+    ]
+    for word in words:
+        for text in (word, f"a|b.c$d]{word}|e.f$g]", word[:-1], word[1:], f"{word[:-1]}\n{word[-1]}"):
+            assert (word in Searched(text)) == (word in text), (word, text)
 
 
 def test_only_rules_of_the_room_wait() -> None:

@@ -69,7 +69,31 @@ def _texts(skill: Skill) -> list[str]:
     return [file.text for file in skill.documents] + [file.text for file in skill.scripts]
 
 
-_latest: list[tuple[Skill, str, dict[tuple[str, ...], tuple[str, ...]]]] = []
+_MARKS = "|.$]"  # what many words begin with and few places of a text hold
+_MARKED = 12  # characters from a mark on that are searched
+
+
+class Searched:
+    """A text that is searched for many words: for those that begin with a mark, only what follows each mark is."""
+
+    __slots__ = ("_following", "_text")
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._following: dict[str, str] = {}
+
+    def __contains__(self, word: str) -> bool:
+        """Whether the text holds a word."""
+        mark = word[0]
+        if mark not in _MARKS or mark in word[1:] or len(word) > _MARKED:
+            return word in self._text
+        if mark not in self._following:
+            pieces = self._text.split(mark)[1:]
+            self._following[mark] = "\n".join([f"{mark}{piece[: _MARKED - 1]}" for piece in pieces])
+        return word in self._following[mark]
+
+
+_latest: list[tuple[Skill, Searched, dict[tuple[str, ...], tuple[str, ...]]]] = []
 
 
 def present(skill: Skill, words: tuple[str, ...]) -> tuple[str, ...]:
@@ -78,7 +102,7 @@ def present(skill: Skill, words: tuple[str, ...]) -> tuple[str, ...]:
     The answers for the latest skill are remembered. No word may have a line break.
     """
     if not (_latest and _latest[0][0] is skill):
-        _latest[:] = [(skill, "\n".join(_texts(skill)), {})]
+        _latest[:] = [(skill, Searched("\n".join(_texts(skill))), {})]
     _, text, known = _latest[0]
     if words not in known:
         known[words] = tuple(word for word in words if word in text)
