@@ -87,7 +87,7 @@ def test_the_shipped_examples_are_good(tmp_path: Path, folder: str) -> None:
     rates = {report["skillId"]: report["summary"]["completionRate"] for report in done.json["reports"]}
     rates.pop("import_spreadsheets", None)  # the example of a skill that must not pass
     assert set(rates.values()) == {1}
-    assert len(rates) == {"executable": 6, "skills": 2}[folder]
+    assert len(rates) == {"executable": 11, "skills": 2}[folder]
 
 
 @pytest.mark.parametrize(
