@@ -93,7 +93,7 @@ def test_every_module_of_the_program_can_be_imported(engine: Engine, image: str)
     code = (
         "import importlib, pkgutil, skillgate\n"
         "names = [m.name for m in pkgutil.walk_packages(skillgate.__path__, 'skillgate.')]\n"
-        "programs = ('._driver', '.__main__', '.migrations.env')\n"
+        "programs = ('_driver', '.__main__', '.migrations.env')\n"
         "for name in names:\n"
         "    if name.endswith(programs): continue\n"
         "    try: importlib.import_module(name)\n"
