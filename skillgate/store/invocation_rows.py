@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from contextlib import suppress
 from datetime import UTC, datetime
 from enum import Enum
-from itertools import chain, islice, repeat
+from itertools import chain, islice
 from operator import ne
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -99,11 +99,18 @@ def rows_of(batch: Sequence[Scored]) -> Rows:
 
 def scored_of(rows: Rows) -> Iterator[Scored]:
     """Yield what :func:`rows_of` converted."""
-    fields, scores = (
-        zip(*(columns.get(name) or repeat(None, len(rows.at)) for name in names), strict=True)
-        for columns, names in ((rows.invocations, FIELDS), (rows.scores, SCORE_COLUMNS))
-    )
-    return map(Scored, invocations(list(fields)), map(InvocationScore._make, scores), rows.invocations["digest"])
+    nothing = (None,) * len(rows.at)
+    fields = [_as_stored(name, rows.invocations.get(name, nothing)) for name in FIELDS]
+    scores = [rows.scores.get(name, nothing) for name in SCORE_COLUMNS]
+    found = invocations(list(zip(*fields, strict=True)))
+    return map(Scored, found, map(InvocationScore._make, zip(*scores, strict=True)), rows.invocations["digest"])
+
+
+def _as_stored(name: str, values: Sequence[Any]) -> Sequence[Any]:
+    """Return a column as the database returns it: a column of floats has no integers."""
+    if INVOCATIONS.c[name].type.python_type is not float:
+        return values
+    return [None if value is None else float(value) for value in values]
 
 
 def of_import(

@@ -327,6 +327,7 @@ def test_more_new_invocations_than_fit_into_memory_are_read_back(
 
 def test_converted_invocations_are_stored_as_others_are(place: str) -> None:
     some_of = [scored(full(number)) for number in range(5)] + [scored(number) for number in range(5, 9)]
+    some_of.append(scored(invocation(9, duration_ms=68_150, output_size=3, user_edit_ratio=1)))  # as JSON may have them
     assert list(scored_of(rows_of(some_of))) == some_of
     store = opened(place)
     with store.importing("1.1", scorer("1.1")) as run:
@@ -334,7 +335,7 @@ def test_converted_invocations_are_stored_as_others_are(place: str) -> None:
         changed = some_of[3]._replace(digest="0" * 32)
         assert run.add_rows(rows_of([some_of[2], changed])) == (Fate.KNOWN, Fate.CONFLICT)
     assert observed(store) == from_rows(place, "1.1")
-    assert store.count() == 9
+    assert store.count() == 10
 
 
 @pytest.mark.parametrize("looks_up", [False, True])
