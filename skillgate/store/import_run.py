@@ -89,7 +89,8 @@ class Import:
         with self._guarded():
             keys = self._rows.reserve(len(rows.at))
             origins = [self.origin] * len(keys)
-            return self._attempt(keys, lambda: rows, origins, ()) or self._add(keys, tuple(scored_of(rows)))
+            fates = self._attempt(keys, lambda: rows, origins, ()) or self._unchanged(rows)
+            return fates or self._add(keys, tuple(scored_of(rows)))
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
@@ -126,6 +127,18 @@ class Import:
         if self.summaries is not None and not self.summaries.add(keys, rows, origins):
             self.summaries = None
         return (Fate.NEW,) * len(keys)
+
+    def _unchanged(self, rows: Rows) -> tuple[Fate, ...] | None:
+        """Write missing scores if all invocations exist as they are; else write nothing and return None."""
+        names, digests = rows.invocations["invocation_id"], rows.invocations["digest"]
+        known = self._rows.known(names)
+        found = [known.get(name, (0, None, None, None)) for name in names]
+        if any(one[1:3] != (digest, None) or self._is_kept(one[3]) for one, digest in zip(found, digests, strict=True)):
+            return None
+        columns = {"invocation_id": [key for key, *_ in found], **rows.scores, "scored_at": repeat(self._now)}
+        self._rows.insert("skill_scores", columns, ONCE)
+        self.summaries, self._fresh = None, False
+        return (Fate.KNOWN,) * len(found)
 
     def _add(self, reserved: range, batch: Sequence[Scored]) -> tuple[Fate, ...]:
         self.summaries = None

@@ -286,6 +286,8 @@ def test_a_large_file_gives_the_same_whoever_reads_it(tmp_path: Path) -> None:
     both = rows(tmp_path, sql)
     assert sorted(both) == sorted(alone)
     assert len(both) == 4_499
+    assert "4,499 already stored" in run(tmp_path, "log", "import", "large.jsonl").out
+    assert sorted(rows(tmp_path, sql)) == sorted(alone)
 
 
 @pytest.mark.skipif(processors() < 2 or sys.platform != "linux", reason="one processor reads alone")

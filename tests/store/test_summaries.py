@@ -334,6 +334,11 @@ def test_converted_invocations_are_stored_as_others_are(place: str) -> None:
         assert set(run.add_rows(rows_of(some_of))) == {Fate.NEW}
         changed = some_of[3]._replace(digest="0" * 32)
         assert run.add_rows(rows_of([some_of[2], changed])) == (Fate.KNOWN, Fate.CONFLICT)
+    with store.importing("1.1", scorer("1.1")) as run:
+        assert set(run.add_rows(rows_of(some_of))) == {Fate.KNOWN}
+    with store.importing("1.1", scorer("1.1"), update=True, origin=Origin(label="other")) as run:
+        assert set(run.add_rows(rows_of(some_of))) == {Fate.UPDATED}
+    assert {one.project for one in observed(store)} == {"other"}
     assert observed(store) == from_rows(place, "1.1")
     assert store.count() == 10
 
