@@ -70,12 +70,18 @@ def outcome(act: Callable[[Any], object], cls: type) -> object:
         lambda cls: (type(copy.copy(cls(3))) is cls, pickle.loads(pickle.dumps(cls(3))) == cls(3)),
         lambda cls: type(pickle.loads(pickle.dumps(cls(3)))) is cls,
         lambda cls: cls._make([3]),
-        lambda cls: cls(3)._replace(column=1),
         lambda cls: setattr(cls(3), "line", 4),
     ],
 )
 def test_a_class_behaves_like_one_of_typing(act: Callable[[Any], object]) -> None:
     assert outcome(act, Quick) == outcome(act, Usual)
+
+
+def test_an_unknown_field_cannot_be_replaced() -> None:
+    with pytest.raises(
+        ValueError, match=r"unexpected field names: \['column'\]"
+    ):  # typing's error depends on the version
+        Quick(3)._replace(column=1)
 
 
 @pytest.mark.parametrize("act", [lambda cls: cls(), lambda cls: cls(1, "a", (), 2), lambda cls: cls(1, column=2)])
