@@ -277,6 +277,6 @@ def test_a_report_that_eval_kept_is_known_when_it_is_imported(made: Path) -> Non
     assert evaluated(made, "--json").code == 0
     done = run(made, "history", "import", "reports/eval-result.json", "--json")
     assert done.code == 0, done.err
-    assert done.json["files"] == [{"file": "reports/eval-result.json", "result": "known"}]
+    assert done.json["files"] == [{"file": "reports/eval-result.json", "result": "known", "new": 0, "known": 1}]
     assert len(past(made)) == 1
     assert json.loads((made / "reports/eval-result.json").read_text())["kind"] == "bench"
