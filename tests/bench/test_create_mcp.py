@@ -47,17 +47,17 @@ def call(name, data):
     if name == "picky":
         return {"content": [{"type": "text", "text": "not this"}], "isError": True}
     return {"content": [], "structuredContent": {"size": len(data.get("text", ""))}}
-def answer(asked):
-    if asked["method"] == "initialize":
+def answer(request):
+    if request["method"] == "initialize":
         info = {"name": "Made / up", "version": "3"}
         return {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info}
-    if asked["method"] == "tools/list":
+    if request["method"] == "tools/list":
         return {"tools": TOOLS}
-    return call(asked["params"]["name"], asked["params"].get("arguments") or {})
+    return call(request["params"]["name"], request["params"].get("arguments") or {})
 for line in sys.stdin:
-    asked = json.loads(line)
-    if "id" in asked:
-        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": answer(asked)}), flush=True)
+    request = json.loads(line)
+    if "id" in request:
+        print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": answer(request)}), flush=True)
 """
 
 
@@ -123,15 +123,15 @@ INPUT = {"type": "object", "properties": PLACE, "required": ["path", "zone", "de
 READS = {"readOnlyHint": True}
 TOOLS = [{"name": "list", "inputSchema": INPUT, "annotations": READS}, {"name": "put", "inputSchema": INPUT}]
 for line in sys.stdin:
-    asked = json.loads(line)
-    result = {"content": [{"type": "text", "text": json.dumps(asked.get("params"))}]}
-    if asked["method"] == "initialize":
+    request = json.loads(line)
+    result = {"content": [{"type": "text", "text": json.dumps(request.get("params"))}]}
+    if request["method"] == "initialize":
         info = {"name": "places", "version": "1"}
         result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info}
-    if asked["method"] == "tools/list":
+    if request["method"] == "tools/list":
         result = {"tools": TOOLS}
-    if "id" in asked:
-        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
+    if "id" in request:
+        print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
 """
 
 

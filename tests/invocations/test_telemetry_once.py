@@ -32,8 +32,8 @@ def test_logs_and_traces_of_a_session_in_separate_files_count_once(tmp_path: Pat
     assert second.out.startswith("1 file, 0 new, 1 already stored; ")
     ((name,),) = stored(tmp_path, "invocation_id")
     assert name.startswith("claude-") is (order[0] == "logs")
-    again = run(tmp_path, "log", "import", f"{order[0]}.jsonl")
-    assert (LEFT_OUT in again.err, again.out.startswith("1 file, 0 new, 1 already stored; ")) == (False, True)
+    second = run(tmp_path, "log", "import", f"{order[0]}.jsonl")
+    assert (LEFT_OUT in second.err, second.out.startswith("1 file, 0 new, 1 already stored; ")) == (False, True)
 
 
 def test_each_use_is_compared_by_session_skill_and_time(tmp_path: Path) -> None:
