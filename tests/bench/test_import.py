@@ -293,11 +293,13 @@ def test_rows_in_the_style_of_toolbench_are_mapped_by_what_they_expect(tmp_path:
         tool(6, api_list=None),
         tool(7, answer=None, **{"relevant APIs": ["Weather"]}),
         tool(8, query_id=None),
+        tool(9, answer=" "),  # a skill that says nothing would give it
+        tool(10, answer="", **{"relevant APIs": [["Weather", "forecast"], ["Weather", "radar"]]}),
     ]
     done = imported(tmp_path, rows, "--like", "toolbench-lite", "--json")
-    assert (done.code, len(done.json["bad"]), len(done.json["leftOut"])) == (1, 3, 0)
+    assert (done.code, len(done.json["bad"]), len(done.json["leftOut"])) == (1, 4, 0)
     found = {task["id"]: task["expectedOutput"] for task in tasks(tmp_path)}
-    assert found.pop("2")["schema"]["maxItems"] == 1
+    assert [found.pop(name)["schema"]["maxItems"] for name in ("2", "10")] == [1, 2]
     assert found == {
         "1": {"type": "exact", "value": {"api": "forecast"}},
         "3": {"type": "llm_judge", "judgePrompt": "names the weather"},

@@ -20,9 +20,9 @@ _NAMES = (("tool_name", "tool"), ("api_name", "api"))
 def toolbench(row: Mapping[str, Any], number: int) -> dict[str, Any]:
     """Return the task of a row: ``query``, the tools, and the expectation.
 
-    Tools are ``api_list``, ``tools`` or ``apis``. The expectation is the first of: ``answer`` (an equal value),
-    ``criteria`` (for a judge), ``relevant APIs`` (pairs of tool and API, in any order). In Parquet, lists may be JSON
-    in a string, or one object with a list for each key.
+    Tools are ``api_list``, ``tools`` or ``apis``. The expectation is the first of: ``answer`` (an equal value; not if it
+    is blank), ``criteria`` (for a judge), ``relevant APIs`` (pairs of tool and API, in any order). In Parquet, lists may
+    be JSON in a string, or one object with a list for each key.
 
     Raises:
         RowError: A field is missing or has the wrong type.
@@ -59,8 +59,9 @@ def _listed(value: Any) -> list[Any] | None:  # noqa: ANN401 - JSON
 
 
 def _expected(row: Mapping[str, Any]) -> dict[str, Any]:
-    if row.get("answer") is not None:
-        return {"type": "exact", "value": row["answer"]}
+    answer = row.get("answer")
+    if answer is not None and (not isinstance(answer, str) or answer.strip()):
+        return {"type": "exact", "value": answer}
     if row.get("criteria"):
         return {"type": "llm_judge", "judgePrompt": text_of(row, "criteria")}
     relevant = _listed(row.get("relevant APIs", row.get("relevant_apis")))

@@ -274,7 +274,7 @@ def take(found: Iterable[Place | ReadPortion], run: Run, problems: Problems, cou
                 _count(read, problems, counts)
             if one.rows is not None:
                 names = one.rows.invocations["invocation_id"]
-                _decided(one.lines, names, run.add_rows(one.rows), problems, counts)
+                _count_fates(one.lines, names, run.add_rows(one.rows), problems, counts)
             continue
         _count(one.read, problems, counts)
         if one.scored is not None:
@@ -296,10 +296,10 @@ def _count(read: Read, problems: Problems, counts: Counts) -> None:
 def _hand_over(batch: Sequence[tuple[Read, Scored]], run: Run, problems: Problems, counts: Counts) -> None:
     reads, found = zip(*batch, strict=True)
     names = [one.invocation.invocation_id for one in found]
-    _decided([read.line for read in reads], names, run.add(found), problems, counts, unit=reads[0].unit)
+    _count_fates([read.line for read in reads], names, run.add(found), problems, counts, unit=reads[0].unit)
 
 
-def _decided(
+def _count_fates(
     lines: Sequence[int],
     names: Sequence[str],
     fates: Sequence[Fate],
@@ -307,6 +307,7 @@ def _decided(
     counts: Counts,
     unit: str = "line",
 ) -> None:
+    """Count what became of invocations, and report those in conflict with the store."""
     for fate, number in Counter(fates).items():
         counts.fates[fate] += number
     if Fate.CONFLICT not in fates:
