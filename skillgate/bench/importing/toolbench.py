@@ -20,9 +20,9 @@ _NAMES = (("tool_name", "tool"), ("api_name", "api"))
 def toolbench(row: Mapping[str, Any], number: int) -> dict[str, Any]:
     """Return the task of a row: ``query``, the tools, and the expectation.
 
-    Tools are ``api_list``, ``tools`` or ``apis``. The expectation is the first of: ``answer`` (an equal value; not if it
-    is blank), ``criteria`` (for a judge), ``relevant APIs`` (pairs of tool and API, in any order). In Parquet, lists may
-    be JSON in a string, or one object with a list for each key.
+    Tools are ``api_list``, ``tools`` or ``apis``. The expectation is the first of: ``answer`` (an equal value, if it is
+    not blank), ``criteria`` (for a judge), ``relevant APIs`` (pairs of tool and API, in any order). In Parquet, lists
+    may be JSON in a string, or one object with a list for each key.
 
     Raises:
         RowError: A field is missing or has the wrong type.
